@@ -163,8 +163,8 @@ def test_a_report_names_the_digest_of_a_release_at_an_address(run, store, people
     asked = ["anonymize", str(people), "--quasi", "sex", "--rows-are-people", "-k", "3"]
     for name in ("a.csv", "parts"):
         for folder in (str(tmp_path), "memory://clinic"):
-            told = tmp_path / f"{name}-{len(folder)}.json"
-            assert run(*asked, "-o", f"{folder}/{name}", "--report", str(told)) == 0
+            report = tmp_path / f"{name}-{len(folder)}.json"
+            assert run(*asked, "-o", f"{folder}/{name}", "--report", str(report)) == 0
         here, there = (
             json.loads(path.read_text())["repeat"]["file"] for path in tmp_path.glob(f"{name}-*")
         )

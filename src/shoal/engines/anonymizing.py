@@ -22,7 +22,7 @@ from shoal.engines.methods_on_disk import (
     runs_on_tuples,
 )
 from shoal.engines.packing import Packing
-from shoal.engines.people import unit_of
+from shoal.engines.people import weighted_table
 from shoal.engines.replacing import with_links
 from shoal.engines.rolling import base_nodes
 from shoal.engines.sampling import anonymize_sample
@@ -129,15 +129,7 @@ def weighted_tuples(
         for name in source.roles
         if name in kept
     ]
-    table = Table(
-        tuple(columns),
-        found.counts,
-        source.unassigned,
-        unit_of(units["person"], found.person),
-        unit_of(units["household"], found.household),
-        units["rows_are_people"],
-        source.guessed,
-    )
+    table = weighted_table(source, columns, found)
     return table, nodes[found.node].levels, found.linked
 
 

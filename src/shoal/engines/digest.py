@@ -23,7 +23,7 @@ from shoal.core.table import Table
 from shoal.engines.engine import LINKED, Tuples
 from shoal.engines.margins import Shown, margins_of
 from shoal.engines.packing import Packing
-from shoal.engines.people import unit_of
+from shoal.engines.people import weighted_table
 from shoal.engines.published import is_one_node, quasi_cells
 from shoal.engines.rolling import Base, base_at
 from shoal.errors import InputError
@@ -199,7 +199,7 @@ def _places(known: list[Counts], asked: list[Counts]) -> Counts:
 
 def _table(release: LargeRelease, held: Mapping[str, Column], found: Tuples) -> Table:
     """Return the tuples with a stand-in for each column that they do not have."""
-    source, units = release.source, release.source.units
+    source = release.source
     blank = np.zeros(len(found), dtype=np.int32)
     columns = []
     for name, role in source.roles.items():
@@ -207,12 +207,4 @@ def _table(release: LargeRelease, held: Mapping[str, Column], found: Tuples) -> 
             columns.append(held[name])
         elif role is not Role.WEIGHT:
             columns.append(Column(name, role, Kind.NOMINAL, blank, pa.array([""])))
-    return Table(
-        tuple(columns),
-        found.counts,
-        source.unassigned,
-        unit_of(units["person"], found.person),
-        unit_of(units["household"], found.household),
-        units["rows_are_people"],
-        release.original.guessed,
-    )
+    return replace(weighted_table(source, columns, found), guessed=release.original.guessed)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from shoal.core.column import Column
 from shoal.core.grouping import group_keys
 from shoal.core.people import TEXT_WORDS, Deciding, Unit, deciding_of
-from shoal.engines.engine import Engine, Filled
+from shoal.core.table import Table
+from shoal.engines.engine import Engine, Filled, Tuples
 from shoal.errors import RepeatedIdentifier
 from shoal.support.arrays import Counts
+
+if TYPE_CHECKING:
+    from shoal.engines.large_table import LargeTable
 
 
 def refuse_repeated(engine: Engine, names: Sequence[str], file: Path) -> None:
@@ -37,3 +43,17 @@ def unit_of(columns: tuple[str, ...], ids: Counts | None) -> Unit | None:
         return None
     found = group_keys(ids)
     return Unit(tuple(columns), found.ids, len(found))
+
+
+def weighted_table(source: LargeTable, columns: Sequence[Column], found: Tuples) -> Table:
+    """Return distinct tuples of a table as a weighted table, with their people and households."""
+    units = source.units
+    return Table(
+        tuple(columns),
+        found.counts,
+        source.unassigned,
+        unit_of(units["person"], found.person),
+        unit_of(units["household"], found.household),
+        units["rows_are_people"],
+        source.guessed,
+    )

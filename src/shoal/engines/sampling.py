@@ -21,7 +21,7 @@ from shoal.core.table import Table
 from shoal.core.values.specs import encoding_options
 from shoal.engines.engine import Tuples
 from shoal.engines.packing import Packing
-from shoal.engines.people import unit_of
+from shoal.engines.people import weighted_table
 from shoal.engines.sampled_release import SampledRelease
 from shoal.errors import InputError
 from shoal.privacy.model import Model
@@ -82,16 +82,7 @@ def _table(source: LargeTable, packing: Packing, found: Tuples) -> Table:
             columns.append(replace(column, codes=codes))
         else:
             columns.append(_stand_in(source, name, role, rows))
-    units = source.units
-    return Table(
-        tuple(columns),
-        found.counts,
-        source.unassigned,
-        unit_of(units["person"], found.person),
-        unit_of(units["household"], found.household),
-        units["rows_are_people"],
-        source.guessed,
-    )
+    return weighted_table(source, columns, found)
 
 
 def _stand_in(source: LargeTable, name: str, role: Role, rows: int) -> Column:

@@ -41,26 +41,26 @@ class Runner:
         kinds = list(zip(table.schema.names, table.schema.types, strict=True))
         entries = [(f"e{j}", pa.int32()) for j in range(len(self.quasi))]
         schema = pa.schema([*kinds, *entries, ("digest", pa.int64()), ("info", pa.binary())])
-        told: Any
+        info: Any
         digest = 0
         try:
             table = _in_order(table)
             outcome = self._outcome(table)
         except ShoalError as error:
-            told = {"kind": type(error).__name__, "message": str(error)}
+            info = {"kind": type(error).__name__, "message": str(error)}
         except Exception as error:  # its message may quote a cell
-            told = {"kind": type(error).__name__, "message": "", "place": _place(error)}
+            info = {"kind": type(error).__name__, "message": "", "place": _place(error)}
         else:
             if self.store:
                 digest = _digest(table, outcome)
                 yield from self._with_entries(table, outcome, digest, schema)
-            told = replace(outcome, entries={})
+            info = replace(outcome, entries={})
         nothing = {
             name: pa.nulls(1, kind) for name, kind in zip(schema.names, schema.types, strict=True)
         }
         nothing["part"] = table.column("part").slice(0, 1).combine_chunks()
         nothing["digest"] = pa.array([digest], pa.int64())
-        nothing["info"] = pa.array([pickle.dumps(told)], pa.binary())
+        nothing["info"] = pa.array([pickle.dumps(info)], pa.binary())
         yield pa.record_batch(list(nothing.values()), schema)
 
     def _outcome(self, table: Any) -> Outcome:

@@ -80,8 +80,8 @@ class SparkPartitions:
         with explained("anonymize the partitions"):
             made = rows.mapInArrow(running(runner), schema)
             self.stored = made.persist() if store else made
-            told = self.stored.filter(f.col("info").isNotNull()).select("part", "digest", "info")
-            found = sorted(told.toArrow().to_pylist(), key=lambda each: each["part"])
+            infos = self.stored.filter(f.col("info").isNotNull()).select("part", "digest", "info")
+            found = sorted(infos.toArrow().to_pylist(), key=lambda each: each["part"])
         return self._outcomes(found)
 
     @property
@@ -93,21 +93,21 @@ class SparkPartitions:
     def _outcomes(self, found: Sequence[Mapping[str, Any]]) -> list[Outcome]:
         outcomes = []
         for each in found:
-            told = pickle.loads(each["info"])
-            if isinstance(told, dict):
-                kind, message = told["kind"], told["message"]
+            outcome = pickle.loads(each["info"])
+            if isinstance(outcome, dict):
+                kind, message = outcome["kind"], outcome["message"]
                 if kind in _ERRORS:
                     raise _ERRORS[kind](message)
                 raise (
                     ShoalError(message)
                     if message
                     else SparkFailed(
-                        "anonymize a partition", kind, f"the error is in {told['place']}"
+                        "anonymize a partition", kind, f"the error is in {outcome['place']}"
                     )
                 )
             if self._numbering is not None:
-                self._found.append((each["part"], each["digest"], self._numbering.of(told)))
-            outcomes.append(told)
+                self._found.append((each["part"], each["digest"], self._numbering.of(outcome)))
+            outcomes.append(outcome)
         return outcomes
 
     def joined(self, plan: Plan, keys: Sequence[str]) -> Any:
