@@ -82,17 +82,19 @@ def _hardest(kept: Release, least: int) -> Release | None:
 
     None too if only counts are known, because they do not show single rows.
 
-    Rows are weighted by person, so that the selection contains enough people.
+    Rows are weighted by person, so that the selection contains enough people. Rows that lost as
+    much as the last of them are included, so that the order of rows does not matter.
     """
     if not kept.knows("tuple"):
         return None
-    lost = ncp_by_record(kept)
+    lost = np.round(ncp_by_record(kept), 9)
     if lost.max() - lost.min() < 5e-4:
         return None
     order = np.argsort(-lost, kind="stable")
     upto = np.round(np.cumsum(people_weights(kept.original)[order]), 6)
     wanted = max(least, math.ceil(_HARDEST * kept.original.people))
-    return at_rows(kept, order[: int(np.searchsorted(upto, wanted)) + 1])
+    last = order[min(int(np.searchsorted(upto, wanted)), len(order) - 1)]
+    return at_rows(kept, order[lost[order] >= lost[last]])
 
 
 def correlations(kept: Release) -> dict[str, Any]:
