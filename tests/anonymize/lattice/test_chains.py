@@ -47,6 +47,7 @@ def test_chains_find_the_nodes_that_a_sweep_finds(seed, k, limit, bits, stored):
         only_chains(),
         mock.patch.object(_class_moves, "WORD_BITS", bits),
         mock.patch.object(count_layout, "_STORED_BYTES", stored),
+        mock.patch.object(count_layout, "_STORED_SHARE", 0),
         mock.patch.object(count_layout, "_MAX_TABLES", 4),
     ):
         found = find_feasible(lattice, corner, k, limit)
@@ -73,6 +74,27 @@ def test_counts_stop_early_only_if_the_limit_is_exceeded(bits, columns, limit):
         assert found == measured[node] or (found > limit and measured[node] > limit)
         stopped += found != measured[node]
     assert stopped > 5
+
+
+def test_a_stored_table_leaves_room_for_others():
+    rng = np.random.default_rng(3)
+    cells = {f"q{j}": (60 * rng.random(4_000) ** (j + 1)).astype(int) for j in range(5)}
+    trees = {name: {"intervals": [5, 20]} for name in cells}
+    table = Table.from_arrow(pa.table(cells), dict.fromkeys(cells, "quasi"), trees)
+    lattice = Lattice.of(table)
+    with (
+        mock.patch.object(count_layout, "_STORED_BYTES", 0),
+        mock.patch.object(count_layout, "_STORED_SHARE", 0.2),
+    ):
+        counts = node_counts.NodeCounts(lattice, (0,) * 5, 3, 100)
+    boundary = chains.unknown_boundary(lattice.shape)
+    assert chains.search_boundary(counts, boundary, 10**12)
+    store, tables = counts.store, int(counts.store.tables[0])
+    room = len(store.counts) - store.rows[0]
+    assert tables > 1
+    assert 0 < store.rows[1:tables].max() <= room / 2
+    measured = lattice.measure(3).suppressed.ravel()
+    assert np.array_equal(boundary.states > 0, measured <= 100)
 
 
 @pytest.mark.parametrize("share", [0, 0.05])

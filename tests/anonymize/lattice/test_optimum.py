@@ -54,6 +54,7 @@ MODELS = (
 )
 LITTLE_ROOM = {  # few stored tables, few boxes, and a pause after every node
     (count_layout, "_STORED_BYTES"): 400,
+    (count_layout, "_STORED_SHARE"): 0,
     (count_layout, "_MAX_TABLES"): 3,
     (branch_and_bound, "_FIRST_BOXES"): 3,
     (branch_and_bound, "_READS"): 1,

@@ -14,6 +14,7 @@ from shoal.support.compiling import njit
 STORED = 0.6  # a table is stored if it has at most this share of the rows of its source
 SHORT = 0.15  # a source is too long if a node has less than this share of its rows
 GROWTH = 0.7  # share of the rows of a source that a table made from it may have
+ROOM = 0.5  # share of the room for stored tables that one of them may take
 OWED = 3  # a table is made when a source was read so many times for nodes that are much shorter
 
 
@@ -101,10 +102,14 @@ def add_source(levels, store, demand, source, node, rows, below, lost):
     if store.debt[source] < OWED:
         return demand.limit + 1
     store.debt[source] = 0
-    lower(levels, node, GROWTH * store.rows[source] / max(rows, 1), below)
+    room = ROOM * (len(store.counts) - store.rows[0])
+    growth = min(GROWTH * store.rows[source], room) / max(rows, 1)
+    if growth <= 1.0:
+        return demand.limit + 1
+    lower(levels, node, growth, below)
     for j in range(len(node)):
         below[j] = max(below[j], store.node[source, j])
-    wanted = np.int64(STORED * store.rows[source])
+    wanted = np.int64(min(STORED * store.rows[source], room))
     made, suppressed, words, complete = count_node(
         levels, store, demand, source, below, lost, wanted
     )

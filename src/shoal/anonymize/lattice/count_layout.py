@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MAX_TABLES = 4096
 _STORED_BYTES = 80 << 20  # for stored tables, besides the table itself
+_STORED_SHARE = 1.0  # of the rows of the table itself, if that is more
 _USEFUL_ENTROPY = float(np.log(16))  # of the leading attribute; more groups are of no use
 
 
@@ -140,7 +141,8 @@ def store_of(entries: Entries, levels: Any) -> Any:
     attributes, rows = len(entries.ladders), len(entries)
     bottom, fields = np.zeros(attributes, np.int16), np.zeros((7, attributes), np.int64)
     words = lay_out(levels, bottom, fields[0], fields[1], fields[2])
-    room = rows + min(8 * rows + (1 << 16), _STORED_BYTES // (8 * (words + 1)))
+    stored = max(int(_STORED_SHARE * rows), _STORED_BYTES // (8 * (words + 1)))
+    room = rows + min(8 * rows + (1 << 16), stored)
     by_table = [np.zeros(_MAX_TABLES, np.int64) for _ in range(7)]
     numbers = [np.zeros(1, np.int64) for _ in range(4)]
     chunks = [np.zeros(attributes + 1, np.int64) for _ in range(5)]
