@@ -19,7 +19,7 @@ from shoal.anonymize.lattice.lattice import Lattice
 from shoal.anonymize.lattice.mingen import _examine_all
 from shoal.anonymize.lattice.objectives import Costs
 from shoal.anonymize.lattice.optimum import find_tied
-from shoal.anonymize.lattice.searching import Ground
+from shoal.anonymize.lattice.searching import Ground, cheapest_minimal, minimal_nodes, weigh
 
 
 @contextmanager
@@ -55,6 +55,25 @@ def test_chains_find_the_nodes_that_a_sweep_finds(seed, k, limit, bits, stored):
     assert np.array_equal(found.nodes, counted <= limit)
     assert found.suppressed == {node: counted[node] for node in found.suppressed}
     assert len(found.suppressed) <= found.counted <= lattice.nodes
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    k=st.integers(2, 5),
+    share=st.sampled_from([0, 0.05, 0.3, 0.8]),
+    objective=st.sampled_from(["precision", "height"]),
+)
+@examples(100)
+def test_the_cheapest_minimal_node_is_found_without_the_others(seed, k, share, objective):
+    lattice = Lattice.of(draw_table(np.random.default_rng(seed)).table)
+    ground = Ground.above_corner(lattice, KAnonymity(k), share)
+    with only_chains():
+        best, evaluated = cheapest_minimal(ground, objective)
+    ground = Ground.above_corner(lattice, KAnonymity(k), share)
+    assert ground.measures is not None  # from a sweep
+    expected = weigh(ground, minimal_nodes(ground)[0], objective)
+    assert best == (expected[0] if expected else None)
+    assert 0 < evaluated <= lattice.nodes
 
 
 @pytest.mark.parametrize("limit", [0, 100, 400])

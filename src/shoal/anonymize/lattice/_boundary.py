@@ -15,6 +15,7 @@ from shoal.anonymize.lattice._class_sources import add_source, find_source
 from shoal.support.compiling import njit
 
 FEASIBLE, INFEASIBLE = 1, -1
+ROUNDING = 1e-9  # of a cost
 
 
 class Boundary(NamedTuple):
@@ -22,8 +23,12 @@ class Boundary(NamedTuple):
 
     levels: (attributes,) number of levels. states: (nodes,) FEASIBLE, INFEASIBLE, or 0 if unknown.
     order: (nodes,) all nodes, coarse ones first; at: (1,) how many of them are decided.
-    counted: (2,) number of counted nodes, and of feasible ones.
-    found, suppressed: (nodes,) the counted nodes that are feasible, and their suppressed records.
+    counted: (3,) number of counted nodes, of feasible ones, and of minimal ones.
+    found: (nodes,) the counted nodes that are feasible. minimal: (nodes,) the minimal ones.
+    suppressed: (nodes,) suppressed records of each counted node that is feasible.
+    costs: (nodes,) what the levels of each node cost; nodes whose levels cost more than `best` are
+        left unknown. (0,) if none is.
+    best: (1,) the least cost of a minimal node, suppression included. records: of the table.
     node, lowest, below, place: (attributes,) scratch.
     lost: (0,) no losses are counted.
     """
@@ -34,7 +39,11 @@ class Boundary(NamedTuple):
     at: Any
     counted: Any
     found: Any
+    minimal: Any
     suppressed: Any
+    costs: Any
+    best: Any
+    records: float
     node: Any
     lowest: Any
     below: Any
@@ -85,7 +94,7 @@ def ask(levels, store, demand, boundary, node):
         if suppressed <= demand.limit:
             state = FEASIBLE
             boundary.found[boundary.counted[1]] = index
-            boundary.suppressed[boundary.counted[1]] = suppressed
+            boundary.suppressed[index] = suppressed
             boundary.counted[1] += 1
         mark(boundary, node, state)
         if complete:
@@ -95,18 +104,33 @@ def ask(levels, store, demand, boundary, node):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def end_chain(boundary, node):
+    """List a minimal node, and lower `best` if the node costs less; it was counted."""
+    index = np.int64(0)
+    for j in range(len(node)):
+        index = index * boundary.levels[j] + node[j]
+    boundary.minimal[boundary.counted[2]] = index
+    boundary.counted[2] += 1
+    if len(boundary.costs) > 0:
+        lost = boundary.suppressed[index] / boundary.records
+        cost = boundary.costs[index] * (1.0 - lost) + lost
+        boundary.best[0] = min(boundary.best[0], cost)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def find_boundary(levels, store, demand, boundary, until, a_call):
     """Decide all nodes, or stop if so many rows are read or no table can be stored.
 
     Each feasible node is lowered, one attribute at a time and by bisection, to a minimal one.
-    Returns whether all nodes are decided.
+    Returns whether all nodes are decided, except those that cost too much.
 
     until: number of rows. a_call: rows that could be read in the time of counting a node.
     """
-    node, lowest = boundary.node, boundary.lowest
+    node, lowest, priced = boundary.node, boundary.lowest, len(boundary.costs) > 0
     while boundary.at[0] < len(boundary.order):
         index = boundary.order[boundary.at[0]]
-        if boundary.states[index] == 0:
+        costly = priced and boundary.costs[index] > boundary.best[0] + ROUNDING
+        if boundary.states[index] == 0 and not costly:
             if store.reads[0] + a_call * boundary.counted[0] > until or store.refused[0]:
                 return False
             for j in range(len(node) - 1, -1, -1):
@@ -124,5 +148,6 @@ def find_boundary(levels, store, demand, boundary, until, a_call):
                         else:
                             low = lowest[j] + 1
                     lowest[j] = high
+                end_chain(boundary, lowest)
         boundary.at[0] += 1
     return True

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.anonymize.lattice.node_counts import NodeCounts, sweep_reads
-from shoal.support.arrays import Bools
+from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.progress import report
 
 if TYPE_CHECKING:
@@ -49,15 +49,11 @@ def find_feasible(lattice: Lattice, corner: Node, k: int, limit: int) -> Feasibl
     """
     from shoal.anonymize.lattice._boundary import FEASIBLE
 
-    shape = tuple(size - least for size, least in zip(lattice.shape, corner, strict=True))
-    if sweep_reads(len(lattice.tuples().table), prod(shape)) < _LEAST_SWEEP:
-        return None
-    counts = NodeCounts(lattice, corner, k, limit)
-    if not counts.additive:
+    shape = _shape_above(lattice, corner)
+    counts = _counts_for_chains(lattice, corner, k, limit)
+    if counts is None:
         return None
     sweep = sweep_reads(counts.rows, prod(shape))
-    if sweep < _LEAST_SWEEP:
-        return None
     boundary = unknown_boundary(shape)
     if not search_boundary(counts, boundary, int(_TRIAL * sweep)):
         if np.count_nonzero(boundary.states) < _DECIDED * len(boundary.states):
@@ -67,16 +63,60 @@ def find_feasible(lattice: Lattice, corner: Node, k: int, limit: int) -> Feasibl
     nodes = np.zeros(lattice.shape, dtype=np.bool_)
     above = tuple(slice(least, None) for least in corner)
     nodes[above] = (boundary.states == FEASIBLE).reshape(shape)
-    asked, feasible = boundary.counted.tolist()
-    found = np.stack(np.unravel_index(boundary.found[:feasible], shape), axis=1) + corner
-    suppressed = dict(
-        zip(map(tuple, found.tolist()), boundary.suppressed[:feasible].tolist(), strict=True)
-    )
-    return Feasible(nodes, suppressed, asked)
+    asked, feasible, _ = boundary.counted.tolist()
+    found = boundary.found[:feasible]
+    return Feasible(nodes, _suppressed(boundary, found, shape, corner), asked)
 
 
-def unknown_boundary(shape: tuple[int, ...]) -> Any:
-    """Return a boundary of which nothing is known."""
+def find_cheap_minimal(
+    lattice: Lattice, corner: Node, k: int, limit: int, costs: Floats
+) -> tuple[dict[Node, int], int] | None:
+    """Return minimal nodes with their suppressed records, and the number of counted nodes.
+
+    The cheapest ones are among them: nodes whose levels alone cost more than the best minimal node
+    are not counted. Returns None if a sweep of the lattice is likely to be cheaper, or if people
+    are in several tuples.
+
+    costs: what the levels of each node of the lattice cost, 0 to 1, more for higher levels; a
+        suppressed record costs 1.
+    """
+    counts = _counts_for_chains(lattice, corner, k, limit)
+    if counts is None:
+        return None
+    shape = _shape_above(lattice, corner)
+    above = costs[tuple(slice(least, None) for least in corner)]
+    boundary = unknown_boundary(shape, above.ravel(), lattice.table.records)
+    if not search_boundary(counts, boundary, int(_MOST * sweep_reads(counts.rows, prod(shape)))):
+        return None
+    asked, _, minimal = boundary.counted.tolist()
+    return _suppressed(boundary, boundary.minimal[:minimal], shape, corner), asked
+
+
+def _shape_above(lattice: Lattice, corner: Node) -> tuple[int, ...]:
+    return tuple(size - least for size, least in zip(lattice.shape, corner, strict=True))
+
+
+def _counts_for_chains(lattice: Lattice, corner: Node, k: int, limit: int) -> NodeCounts | None:
+    """Return the counts of a lattice, None if it is small or people are in several tuples."""
+    nodes = prod(_shape_above(lattice, corner))
+    if sweep_reads(len(lattice.tuples().table), nodes) < _LEAST_SWEEP:
+        return None
+    counts = NodeCounts(lattice, corner, k, limit)
+    if not counts.additive or sweep_reads(counts.rows, nodes) < _LEAST_SWEEP:
+        return None
+    return counts
+
+
+def _suppressed(
+    boundary: Any, found: Counts, shape: tuple[int, ...], corner: Node
+) -> dict[Node, int]:
+    """Return the suppressed records of counted nodes."""
+    nodes = np.stack(np.unravel_index(found, shape), axis=1) + corner
+    return dict(zip(map(tuple, nodes.tolist()), boundary.suppressed[found].tolist(), strict=True))
+
+
+def unknown_boundary(shape: tuple[int, ...], costs: Floats | None = None, records: int = 0) -> Any:
+    """Return a boundary of which nothing is known; costs: (nodes,) of the levels, if they count."""
     from shoal.anonymize.lattice._boundary import Boundary
 
     nodes, attributes = prod(shape), len(shape)
@@ -88,9 +128,13 @@ def unknown_boundary(shape: tuple[int, ...]) -> Any:
         np.zeros(nodes, np.int8),
         np.argsort(-heights, axis=None, kind="stable"),
         np.zeros(1, np.int64),
-        np.zeros(2, np.int64),
+        np.zeros(3, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(0) if costs is None else np.ascontiguousarray(costs),
+        np.full(1, np.inf),
+        float(max(records, 1)),
         np.zeros(attributes, np.int16),
         np.zeros(attributes, np.int16),
         np.zeros(attributes, np.int16),

@@ -64,7 +64,7 @@ class Costs:
             return measures.squares / records**2 + lost
         if self._objective == "class-size":
             return lost
-        kept = self._levels_alone()
+        kept = self.levels_alone()
         return kept * (1 - lost) + lost if self._objective in _BY_LEVEL else kept
 
     def by_pass(self, measures: Measures) -> Floats | None:
@@ -75,7 +75,7 @@ class Costs:
         exact = self._objective in _BY_LEVEL or self._objective == "discernibility"
         return self.bound(measures) if exact else None
 
-    def _levels_alone(self) -> Floats:
+    def levels_alone(self) -> Floats:
         """Return the mean cost of all records by level, as if none were suppressed."""
         cube = np.zeros(self._lattice.shape)
         for axis, means in enumerate(self.means):
@@ -128,7 +128,7 @@ class Costs:
         limit: the most suppressed records.
         """
         most, rounding = limit / max(self._lattice.table.records, 1), 1e-9
-        alone = self._levels_alone()[tuple(slice(least, None) for least in corner)]
+        alone = self.levels_alone()[tuple(slice(least, None) for least in corner)]
         fits = (alone <= cost + rounding) & (alone * (1 - most) + most >= cost - rounding)
         return [tuple(map(int, node)) for node in np.argwhere(fits) + np.array(corner)]
 
@@ -217,11 +217,11 @@ class LevelCosts(Costs):
 
     def bound(self, measures: Measures) -> Floats:
         """Return the cost of every node."""
-        return self._levels_alone()
+        return self.levels_alone()
 
     def by_pass(self, measures: Measures) -> Floats | None:
         """Return the cost of every node."""
-        return self._levels_alone()
+        return self.levels_alone()
 
     @property
     def by_classes(self) -> bool:

@@ -9,13 +9,22 @@ k-anonymity and differential privacy", 2019.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
 from shoal.anonymize.lattice.local import recode_locally
 from shoal.anonymize.lattice.objectives import Objective
-from shoal.anonymize.lattice.searching import Ground, check_share, minimal_nodes, weigh
+from shoal.anonymize.lattice.searching import (
+    Ground,
+    MinimalNodes,
+    cheapest_minimal,
+    check_share,
+    minimal_nodes,
+    weigh,
+)
 from shoal.anonymize.lattice.views import release_at
+from shoal.core.provenance import Candidate
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.privacy.model import Model
@@ -56,13 +65,19 @@ class Ola:
         if self.local:
             return recode_locally(table, model, self.objective, self.max_suppression, self.step)
         ground = Ground.of(table, model, self.max_suppression)
-        nodes, evaluated = minimal_nodes(ground)
-        if not nodes:
+        candidates: Sequence[Candidate]
+        if found := cheapest_minimal(ground, self.objective):
+            best, evaluated = found
+            candidates = MinimalNodes(ground, self.objective, best) if best else ()
+        else:
+            nodes, evaluated = minimal_nodes(ground)
+            candidates = weigh(ground, nodes, self.objective)
+            best = candidates[0] if candidates else None
+        if best is None:
             raise ground.infeasible()
-        candidates = weigh(ground, nodes, self.objective)
         return release_at(
             ground.lattice,
-            tuple(candidates[0].node.values()),
+            tuple(best.node.values()),
             model,
             candidates=candidates,
             evaluated=evaluated,

@@ -9,7 +9,7 @@ from typing import overload
 
 import numpy as np
 
-from shoal.anonymize.lattice.chains import Feasible, find_feasible
+from shoal.anonymize.lattice.chains import Feasible, find_cheap_minimal, find_feasible
 from shoal.anonymize.lattice.lattice import Lattice, Measures, Node
 from shoal.anonymize.lattice.objectives import Costs, Objective
 from shoal.anonymize.lattice.views import most_suppressed, view
@@ -186,6 +186,24 @@ def ask_upwards(ground: Ground, lattice: Lattice, possible: Bools) -> tuple[Bool
             report("search", seen, None)
         anonymous[node] = view(lattice, node, ground.model).suppressed <= ground.limit
     return anonymous, seen
+
+
+def cheapest_minimal(ground: Ground, objective: Objective) -> tuple[Candidate | None, int] | None:
+    """Return the cheapest minimal node, None if no node is anonymous; and the evaluated count.
+
+    Returns None if all nodes have to be evaluated: levels and suppressed records must determine
+    the cost, and class sizes whether a node is anonymous.
+    """
+    lattice, costs = ground.lattice, Costs(ground.lattice, objective)
+    if not (ground.by_size and costs.by_level):
+        return None
+    least = ground.model.least_size
+    found = find_cheap_minimal(lattice, ground.corner, least, ground.limit, costs.levels_alone())
+    if found is None:
+        return None
+    minimal, evaluated = found
+    weighed = (Candidate(lattice.named(n), costs.at(n, out), out) for n, out in minimal.items())
+    return min(weighed, key=_rank, default=None), evaluated
 
 
 def weigh(ground: Ground, nodes: list[Node], objective: Objective) -> list[Candidate]:
