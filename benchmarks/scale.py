@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import multiprocessing
 import resource
 import subprocess
 import sys
@@ -71,24 +72,31 @@ RUN = Path(__file__).with_name("scale_runs.py")
 
 def generate(rows: int, path: Path) -> float:
     """Write the table as Parquet or CSV, and return the seconds that it took."""
+    begun = time.perf_counter()
+    write_rows(TABLE.format(draws=DRAWS, rows=rows), path)
+    return time.perf_counter() - begun
+
+
+def write_rows(query: str, path: Path) -> None:
+    """Write the rows of a query in another process: children inherit the peak of this one."""
+    writer = multiprocessing.get_context("spawn").Process(target=_copy, args=(query, path))
+    writer.start()
+    writer.join()
+    if writer.exitcode:
+        raise SystemExit(f"{path} could not be written")
+
+
+def _copy(query: str, path: Path) -> None:
     import duckdb
 
-    begun = time.perf_counter()
-    database = duckdb.connect(config={"autoinstall_known_extensions": "false"})
-    query = TABLE.format(draws=DRAWS, rows=rows)
-    database.execute(f"COPY ({query}) TO '{path}' (FORMAT {path.suffix[1:]})")
-    database.close()
-    return time.perf_counter() - begun
+    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as database:
+        database.execute(f"COPY ({query}) TO '{path}' (FORMAT {path.suffix[1:]})")
 
 
 def verify(source: Path, memory: str, k: int) -> None:
     """Generalize a table without Shoal, and print what `shoal verify` finds and costs."""
-    import duckdb
-
     released = source.with_name("generalized.parquet")
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as database:
-        query = GENERALIZED.format(source=source)
-        database.execute(f"COPY ({query}) TO '{released}' (FORMAT parquet)")
+    write_rows(GENERALIZED.format(source=source), released)
     command = [sys.executable, "-m", "shoal", "verify", str(released), "--quasi", ",".join(QUASI)]
     command += ["-k", str(k), "--memory", memory, "--engine", "duckdb", "--json"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

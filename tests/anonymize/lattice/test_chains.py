@@ -61,7 +61,7 @@ def test_chains_find_the_nodes_that_a_sweep_finds(seed, k, limit, bits, stored):
     seed=st.integers(0, 10**6),
     k=st.integers(2, 5),
     share=st.sampled_from([0, 0.05, 0.3, 0.8]),
-    objective=st.sampled_from(["precision", "height"]),
+    objective=st.sampled_from(["precision", "height", "loss", "geometric-loss", "ncp"]),
 )
 @examples(100)
 def test_the_cheapest_minimal_node_is_found_without_the_others(seed, k, share, objective):

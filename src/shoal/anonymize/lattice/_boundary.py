@@ -28,7 +28,8 @@ class Boundary(NamedTuple):
     suppressed: (nodes,) suppressed records of each counted node that is feasible.
     costs: (nodes,) what the levels of each node cost; nodes whose levels cost more than `best` are
         left unknown. (0,) if none is.
-    best: (1,) the least cost of a minimal node, suppression included. records: of the table.
+    best: (1,) the least cost of a minimal node, at most, suppression included.
+    records: of the table.
     node, lowest, below, place: (attributes,) scratch.
     lost: (0,) no losses are counted.
     """
@@ -105,7 +106,11 @@ def ask(levels, store, demand, boundary, node):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def end_chain(boundary, node):
-    """List a minimal node, and lower `best` if the node costs less; it was counted."""
+    """List a minimal node, and lower `best` if the node costs less; it was counted.
+
+    A suppressed record costs 1 in every attribute. That adds at most their share, or if attributes
+    are averaged geometrically, multiplies 1 + cost by at most 1 + their share.
+    """
     index = np.int64(0)
     for j in range(len(node)):
         index = index * boundary.levels[j] + node[j]
@@ -113,8 +118,8 @@ def end_chain(boundary, node):
     boundary.counted[2] += 1
     if len(boundary.costs) > 0:
         lost = boundary.suppressed[index] / boundary.records
-        cost = boundary.costs[index] * (1.0 - lost) + lost
-        boundary.best[0] = min(boundary.best[0], cost)
+        most = (1.0 + boundary.costs[index]) * (1.0 + lost) - 1.0
+        boundary.best[0] = min(boundary.best[0], most)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

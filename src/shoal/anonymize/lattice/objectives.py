@@ -105,6 +105,11 @@ class Costs:
         )
 
     @property
+    def bounded(self) -> bool:
+        """Whether levels cost more the higher they are, and a suppressed record costs 1."""
+        return self.rises and self._objective != "entropy"
+
+    @property
     def by_level(self) -> bool:
         """Whether the levels and the number of suppressed records determine the cost."""
         return self._objective in _BY_LEVEL

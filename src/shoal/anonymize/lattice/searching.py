@@ -191,19 +191,26 @@ def ask_upwards(ground: Ground, lattice: Lattice, possible: Bools) -> tuple[Bool
 def cheapest_minimal(ground: Ground, objective: Objective) -> tuple[Candidate | None, int] | None:
     """Return the cheapest minimal node, None if no node is anonymous; and the evaluated count.
 
-    Returns None if all nodes have to be evaluated: levels and suppressed records must determine
-    the cost, and class sizes whether a node is anonymous.
+    Returns None if all nodes have to be evaluated: costs must be bounded by the levels, and class
+    sizes alone must decide whether a node is anonymous.
     """
     lattice, costs = ground.lattice, Costs(ground.lattice, objective)
-    if not (ground.by_size and costs.by_level):
+    if not (ground.by_size and costs.bounded):
         return None
     least = ground.model.least_size
     found = find_cheap_minimal(lattice, ground.corner, least, ground.limit, costs.levels_alone())
     if found is None:
         return None
     minimal, evaluated = found
-    weighed = (Candidate(lattice.named(n), costs.at(n, out), out) for n, out in minimal.items())
+    weighed = []
+    for node, out in minimal.items():
+        value = costs.at(node, out) if costs.by_level else _exact(ground, costs, node)
+        weighed.append(Candidate(lattice.named(node), value, out))
     return min(weighed, key=_rank, default=None), evaluated
+
+
+def _exact(ground: Ground, costs: Costs, node: Node) -> float:
+    return costs.exact(node, view(ground.lattice, node, ground.model))
 
 
 def weigh(ground: Ground, nodes: list[Node], objective: Objective) -> list[Candidate]:
