@@ -16,6 +16,14 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": "0",  # any that is free
+}
+TINY = {  # settings for tables of a few rows, for which no compiled plan is worth its cost
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a short session gains nothing from more
 LOGGING = """
@@ -51,9 +59,16 @@ def started(folder):
         builder = SparkSession.builder.master("local[2]").appName("shoal tests")
         options = f"{QUICK} -Dlog4j2.configurationFile=file:{settings}"
         java = {"spark.driver.extraJavaOptions": options}
-        for name, value in (SETTINGS | java).items():
+        for name, value in (SETTINGS | TINY | java).items():
             builder = builder.config(name, value)
         handler = signal.getsignal(signal.SIGINT)
         session = builder.getOrCreate()
         signal.signal(signal.SIGINT, handler)  # Spark replaces it
         return session
+
+
+def connect_address(session):
+    """Return the address of the Spark Connect server in the Java process of a session."""
+    services = session._jvm.org.apache.spark.sql.connect.service
+    service = getattr(getattr(services, "SparkConnectService$"), "MODULE$")
+    return f"sc://127.0.0.1:{service.localPort()}"

@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 from tests.engines import spark_sessions
 from tests.engines.conftest import ROLES, TREES, rows
-from tests.engines.spark_sessions import QUICK
 
 import shoal
 from shoal import Greedy, InputError, KAnonymity
@@ -404,9 +403,12 @@ from pyspark.sql import SparkSession
 
 import shoal
 
-source, folder = map(Path, sys.argv[1:])
-session = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2")
-session = session.config("spark.ui.enabled", "false").getOrCreate()
+address, *paths = sys.argv[1:]
+source, folder = map(Path, paths)
+session = SparkSession.builder.remote(address).getOrCreate()
+for usual in ("spark.sql.adaptive.enabled", "spark.sql.codegen.wholeStage"):
+    session.conf.set(usual, "true")
+session.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
 frame = session.read.parquet(f"file://{source}")
 assert "connect" in type(frame).__module__
 roles = {"quasi": ["postcode", "sex"], "sensitive": "illness", "person": "patient"}
@@ -419,19 +421,17 @@ session.stop()
 """
 
 
-def test_spark_connect_gives_the_same_release(tmp_path):
-    import os
+def test_spark_connect_gives_the_same_release(spark, tmp_path):
+    """With the usual settings of plans, which other tests change to be quick."""
     import subprocess
 
     data = table()
     pq.write_table(data, tmp_path / "rows.parquet")
     roles = {"quasi": ["postcode", "sex"], "sensitive": "illness", "person": "patient"}
     shoal.anonymize(data, k=3, method="flash", **roles).write(tmp_path / "one.csv")
-    arguments = [sys.executable, "-c", CONNECT, tmp_path / "rows.parquet", tmp_path]
-    settings = {**os.environ, "PYSPARK_PYTHON": sys.executable, "JAVA_TOOL_OPTIONS": QUICK}
-    done = subprocess.run(
-        list(map(str, arguments)), env=settings, capture_output=True, text=True, check=False
-    )
+    address = spark_sessions.connect_address(spark)
+    arguments = [sys.executable, "-c", CONNECT, address, tmp_path / "rows.parquet", tmp_path]
+    done = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
     assert (tmp_path / "parts" / "_manifest.json").exists()
