@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from shoal.engines.engine import Dictionary
 from shoal.engines.packing import Packing
+from shoal.engines.spark.batches import gathering
 from shoal.engines.spark.columns import functions, plain_cells, small
 from shoal.engines.spark.types import arrow_type
 
 _MAX_SENT = 20_000  # values of a dictionary that every task receives
-_ROWS = 1 << 17  # looked up at once: each lookup prepares the dictionary again
 
 
 def with_words(
@@ -48,7 +48,7 @@ def with_words(
     kept = [name for name in frame.columns if name not in sent]
     words = [f"w{j} bigint" for j in range(packing.words)]
     schema = ", ".join([*words, *(f"{name} {kinds[name].simpleString()}" for name in kept)])
-    return frame.mapInArrow(_lookup(sent, kept, packing.words, _ROWS), schema), packing
+    return frame.mapInArrow(_lookup(sent, kept, packing.words), schema), packing
 
 
 def _joined(rows: Any, cell: Any, found: Dictionary, number: int) -> tuple[Any, Any]:
@@ -72,8 +72,12 @@ def _shifted(found: Dictionary, shift: int, kind: Any) -> tuple[Any, Any, int]:
     return plain_cells(found.values).cast(arrow_type(kind)), codes, shift
 
 
-def _lookup(sent: Mapping[str, Any], kept: list[str], words: int, most: int) -> Any:
-    """Return the function that packs the codes of batches; executors need no Shoal for it."""
+def _lookup(sent: Mapping[str, Any], kept: list[str], words: int) -> Any:
+    """Return the function that packs the codes of batches; executors need no Shoal for it.
+
+    Each lookup prepares the dictionary again, so that large batches are better.
+    """
+    gathered = gathering()
 
     def packed(batch: Any) -> Any:
         import pyarrow as arrow
@@ -92,20 +96,6 @@ def _lookup(sent: Mapping[str, Any], kept: list[str], words: int, most: int) -> 
         return arrow.record_batch([*found, *map(batch.column, kept)], names=names)
 
     def look_up(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as arrow
-
-        waiting: list[Any] = []
-        rows = 0
-        for batch in batches:
-            waiting.append(batch)
-            rows += batch.num_rows
-            if rows >= most:
-                yield from map(packed, _together(waiting, arrow))
-                waiting, rows = [], 0
-        yield from map(packed, _together(waiting, arrow))
-
-    def _together(waiting: list[Any], arrow: Any) -> Any:
-        table = arrow.Table.from_batches(waiting) if waiting else None
-        return [] if table is None else table.combine_chunks().to_batches()
+        yield from map(packed, gathered(batches))
 
     return look_up

@@ -41,6 +41,7 @@ from shoal.engines.spark.columns import (
 )
 from shoal.engines.spark.encoding import with_words
 from shoal.engines.spark.failures import explained
+from shoal.engines.spark.sketching import count_about
 from shoal.engines.spark.source import SparkScan
 from shoal.engines.spark.spark_partitions import SparkPartitions
 from shoal.engines.spark.spark_released import SparkReleased
@@ -51,7 +52,6 @@ from shoal.support.arrays import Codes
 from shoal.support.progress import report
 
 _MARGIN = 1.1  # of an approximate number of distinct tuples
-_NODES_PER_SCAN = 6
 _TOGETHER = 50_000  # distinct values of columns that are counted in one job
 _FIRST_ROWS = 20_000  # that show which columns probably have few values
 _FEW = 2_000
@@ -71,6 +71,7 @@ class SparkEngine:
         self._domains: dict[str, int] = {}  # of the columns of codes
         self._encoded: Any = None
         self._cached: Any = None  # the encoded rows, packed
+        self._packing = Packing({}, 0)  # of their codes
         self._seen: int | None = None  # rows, when values were counted
         self._partitions: SparkPartitions | None = None
 
@@ -175,7 +176,7 @@ class SparkEngine:
         cells = {name: self._cell(name) for name in encoding.dictionaries}
         with explained("encode the rows"):
             rows, packing = with_words(self._rows, cells, encoding.dictionaries, others)
-            self._cached = rows.persist()
+            self._cached, self._packing = rows.persist(), packing
             codes = [
                 unpacked(packing, name, "w").cast(signed(domain)).alias(self._columns[name])
                 for name, domain in self._domains.items()
@@ -230,10 +231,9 @@ class SparkEngine:
         with explained("group the rows"):
             if most is None:
                 return self._grouped(packing, nodes[0], 0, units)
-            for start in (0, *range(1, len(nodes), _NODES_PER_SCAN)):
-                stop = start + _NODES_PER_SCAN if start else 1
-                some = nodes[start:stop]
-                for place, about in enumerate(self._about(packing, some, units), start):
+            for start, some in ((0, nodes[:1]), (1, nodes[1:])):
+                known = self._cached, self._packing, packing, some, units
+                for place, about in enumerate(count_about(*known) if some else [], start):
                     least = about
                     if about <= most * _MARGIN and most:
                         return self._grouped(packing, nodes[place], place, units)
@@ -252,19 +252,6 @@ class SparkEngine:
             for unit in (PERSON, HOUSEHOLD)
         }
         return Tuples(place, found, numbers_of(counts, "n"), ids[PERSON], ids[HOUSEHOLD])
-
-    def _about(
-        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], units: list[str]
-    ) -> list[int]:
-        """Return the approximate numbers of distinct tuples at some nodes, in one scan."""
-        f = functions()
-        frame, asked = self._encoded, []
-        for number, maps in enumerate(nodes):
-            frame, words = self._words(frame, packing, maps, f"m{number}_")
-            cells = [*words, *map(f.col, units)]
-            one = cells[0] if len(cells) == 1 else f.struct(*cells)
-            asked.append(f.approx_count_distinct(one).alias(f"n{number}"))
-        return [int(column[0].as_py()) for column in frame.agg(*asked).toArrow().columns]
 
     def _words(
         self, frame: Any, packing: Packing, maps: Mapping[str, Codes], prefix: str
