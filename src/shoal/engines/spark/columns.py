@@ -96,9 +96,22 @@ def numbers_of(table: Any, name: str) -> Counts:
     return numbers
 
 
-def signed(domain: int) -> str:
-    """Return the smallest integer type for this many codes."""
-    return "tinyint" if domain <= 1 << 7 else "smallint" if domain <= 1 << 15 else "int"
+def coded(packing: Packing, columns: Mapping[str, str], others: Sequence[str]) -> list[Any]:
+    """Return the columns of codes of packed words w0, w1, …, then the columns that are no words.
+
+    columns: the column of each name.
+    """
+    words = words_of(packing)
+    codes = [
+        unpacked(packing, name, "w").cast(_signed(place.bits)).alias(columns[name])
+        for name, place in packing.places.items()
+    ]
+    return [*codes, *(functions().col(each) for each in others if each not in words)]
+
+
+def _signed(bits: int) -> str:
+    """Return the smallest integer type for codes of this many bits."""
+    return "tinyint" if bits <= 7 else "smallint" if bits <= 15 else "int"
 
 
 def numbered(table: Any, columns: Sequence[str]) -> Counts:

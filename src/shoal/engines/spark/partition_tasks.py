@@ -1,4 +1,4 @@
-"""What executors run on partitions: the method, then the words of its classes; both need Shoal."""
+"""What executors run on partitions: the method, which needs Shoal, then words of its classes."""
 
 from __future__ import annotations
 
@@ -37,14 +37,11 @@ class Runner:
     store: bool
 
     def run(self, table: Any) -> Iterator[Any]:
-        """Yield the rows of a group with their entries, then one row with the outcome."""
-        kinds = list(zip(table.schema.names, table.schema.types, strict=True))
-        entries = [(f"e{j}", pa.int32()) for j in range(len(self.quasi))]
-        schema = pa.schema([*kinds, *entries, ("digest", pa.int64()), ("info", pa.binary())])
+        """Yield the rows of a group with their entries, packed, then one row with the outcome."""
         info: Any
-        digest = 0
+        digest, part = 0, table.column("part")[0].as_py()
         try:
-            table = _in_order(table)
+            table = _in_order(table.drop_columns("part"))
             outcome = self._outcome(table)
         except ShoalError as error:
             info = {"kind": type(error).__name__, "message": str(error)}
@@ -53,15 +50,10 @@ class Runner:
         else:
             if self.store:
                 digest = _digest(table, outcome)
-                yield from self._with_entries(table, outcome, digest, schema)
+                for batch in self._with_entries(table, outcome):
+                    yield _stored(part, digest, None, _packed(batch))
             info = replace(outcome, entries={})
-        nothing = {
-            name: pa.nulls(1, kind) for name, kind in zip(schema.names, schema.types, strict=True)
-        }
-        nothing["part"] = table.column("part").slice(0, 1).combine_chunks()
-        nothing["digest"] = pa.array([digest], pa.int64())
-        nothing["info"] = pa.array([pickle.dumps(info)], pa.binary())
-        yield pa.record_batch(list(nothing.values()), schema)
+        yield _stored(part, digest, pickle.dumps(info), None)
 
     def _outcome(self, table: Any) -> Outcome:
         words = [table.column(word).to_numpy() for word in words_of(self.packing)]
@@ -72,18 +64,32 @@ class Runner:
         ]
         return self.work(codes, *ids)
 
-    def _with_entries(
-        self, table: Any, outcome: Outcome, digest: int, schema: Any
-    ) -> Iterator[Any]:
-        rows = table.num_rows
-        entries = [pa.array(outcome.entries[name], pa.int32()) for name in self.quasi]
-        cells = [*table.columns, *entries, pa.array(np.full(rows, digest)), pa.nulls(rows)]
-        table = pa.table(cells, schema.names).cast(schema)
+    def _with_entries(self, table: Any, outcome: Outcome) -> Iterator[Any]:
+        """Yield the rows that are not suppressed, with their entries."""
+        for j, name in enumerate(self.quasi):
+            table = table.append_column(f"e{j}", pa.array(outcome.entries[name], pa.int32()))
         if outcome.suppressed is not None:
-            kept = np.ones(rows, dtype=np.bool_)
+            kept = np.ones(table.num_rows, dtype=np.bool_)
             kept[outcome.suppressed] = False
             table = table.filter(pa.array(kept))
         yield from table.combine_chunks().to_batches(max_chunksize=_BATCH)
+
+
+def _stored(part: int, digest: int, info: bytes | None, rows: Any) -> Any:
+    """Return one row of the stored results."""
+    cells = [pa.array([part], pa.int32()), pa.array([digest], pa.int64())]
+    cells += [pa.array([each], pa.binary()) for each in (info, rows)]
+    return pa.record_batch(cells, names=["part", "digest", "info", "rows"])
+
+
+def _packed(batch: Any) -> bytes:
+    """Return a batch as one cell: Spark stores it without a look at its rows."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+        writer.write_batch(batch)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 def running(runner: Runner) -> Any:
@@ -106,7 +112,7 @@ def _in_order(table: Any) -> Any:
     Codes come first, then plain cells, then people, so that nothing depends on the order in which
     executors receive the rows.
     """
-    names = [name for name in table.column_names if name != "part"]
+    names = table.column_names
     words = [name for name in names if name.startswith("w")]
     if words == names:
         order = pa.array(np.lexsort([table.column(word).to_numpy() for word in reversed(words)]))
@@ -170,19 +176,45 @@ def mapping(
             length += len(numbers[name])
         starts[name], shifted[name] = begun, np.concatenate(ranks)
     of_word = {name: plan.classes.places[name].word for name in quasi}
-    words = plan.classes.words
+    words, unpacked = plan.classes.words, _unpacking()
 
     def mapped(batches: Iterator[Any]) -> Iterator[Any]:
-        for batch in batches:
-            part = batch.column("part").to_numpy()
-            if (digests[part] != batch.column("digest").to_numpy()).any():
+        for part, digest, rows in unpacked(batches):
+            if digests[part] != digest:
                 raise RuntimeError(gone)
-            packed = [np.zeros(len(part), dtype=np.int64) for _ in range(words)]
+            packed = [np.zeros(rows.num_rows, dtype=np.int64) for _ in range(words)]
             for j, name in enumerate(quasi):
-                entries = batch.column(f"e{j}").to_numpy()
+                entries = rows.column(f"e{j}").to_numpy()
                 packed[of_word[name]] |= shifted[name][starts[name][part] + entries]
-            cells = [*map(batch.column, kept), *map(pa.array, packed)]
+            cells = [*map(rows.column, kept), *map(pa.array, packed)]
             names = [*kept, *(f"k{j}" for j in range(words))]
             yield pa.record_batch(cells, names=names)
 
     return mapped
+
+
+def listing() -> Any:
+    """Return the function that yields packed rows one by one, with their part and digest."""
+    unpacked = _unpacking()
+
+    def listed(batches: Iterator[Any]) -> Iterator[Any]:
+        for part, digest, rows in unpacked(batches):
+            parts = pa.repeat(pa.scalar(part, pa.int32()), rows.num_rows)
+            digests = pa.repeat(pa.scalar(digest, pa.int64()), rows.num_rows)
+            names = ["part", "digest", *rows.schema.names]
+            yield pa.record_batch([parts, digests, *rows.columns], names=names)
+
+    return listed
+
+
+def _unpacking() -> Any:
+    """Return the function that yields the part, the digest and the rows of packed batches."""
+
+    def unpacked(batches: Iterator[Any]) -> Iterator[tuple[int, int, Any]]:
+        for batch in batches:
+            known = batch.column("part").to_pylist(), batch.column("digest").to_pylist()
+            for part, digest, cell in zip(*known, batch.column("rows"), strict=True):
+                with pa.ipc.open_stream(cell.as_buffer()) as reader:
+                    yield from ((part, digest, rows) for rows in reader)
+
+    return unpacked

@@ -29,14 +29,13 @@ from shoal.engines.engine import (
 from shoal.engines.packing import Packing
 from shoal.engines.partitions import Numbering, Outcome, Work
 from shoal.engines.spark.columns import (
+    coded,
     functions,
     mapped,
     numbered,
     numbers_of,
     pack_words,
-    signed,
     small,
-    unpacked,
     words_of,
 )
 from shoal.engines.spark.encoding import with_words
@@ -68,7 +67,6 @@ class SparkEngine:
         self._places = {name: f"c{j}" for j, name in enumerate(scan.names)}
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._units: dict[str, list[str]] = {}  # the columns of people and households
-        self._domains: dict[str, int] = {}  # of the columns of codes
         self._encoded: Any = None
         self._cached: Any = None  # the encoded rows, packed
         self._packing = Packing({}, 0)  # of their codes
@@ -163,7 +161,6 @@ class SparkEngine:
         report("encode", 0, None)
         self.close()
         self._columns = {name: f"d{j}" for j, name in enumerate(encoding.dictionaries)}
-        self._domains = {name: each.domain for name, each in encoding.dictionaries.items()}
         self._units, others = {}, []
         for number, name in enumerate(encoding.plain):
             self._columns[name] = f"p{number}"
@@ -177,12 +174,7 @@ class SparkEngine:
         with explained("encode the rows"):
             rows, packing = with_words(self._rows, cells, encoding.dictionaries, others)
             self._cached, self._packing = rows.persist(), packing
-            codes = [
-                unpacked(packing, name, "w").cast(signed(domain)).alias(self._columns[name])
-                for name, domain in self._domains.items()
-            ]
-            kept = [column for column in rows.columns if column not in words_of(packing)]
-            self._encoded = self._cached.select(*codes, *kept)
+            self._encoded = self._cached.select(*coded(packing, self._columns, rows.columns))
             return self._check_encoded(packing)
 
     def _check_filled(self, unit: str, names: Sequence[str]) -> None:
@@ -301,8 +293,8 @@ class SparkEngine:
         numbering: Numbering | None = None,
     ) -> Iterator[Outcome]:
         """Run the work on the rows of each group of partitions, on the executors."""
-        known = self._columns, self._domains, self._units
-        partitions = SparkPartitions(self._encoded, *known, numbering)
+        known = self._packing, self._columns, self._units
+        partitions = SparkPartitions(self._cached, *known, numbering)
         outcomes = partitions.map(groups, work)
         if numbering is not None:
             self._partitions = partitions

@@ -1,7 +1,7 @@
 """Partitions of the rows of Spark: one task for each, as Arrow batches, stored with the results.
 
 If Spark loses a stored block, it computes the block again. A method that depends on time may then
-give another result, so every row has a digest of the result of its partition: rows with another
+give another result, so all rows have a digest of the result of their partition: rows with another
 digest than the recorded one are an error, and rows with the same one are the same rows.
 """
 
@@ -19,16 +19,9 @@ from shoal.engines.cutting import Partition
 from shoal.engines.engine import Plan
 from shoal.engines.packing import Packing
 from shoal.engines.partitions import Numbering, Outcome, Work
-from shoal.engines.spark.columns import (
-    functions,
-    pack_words,
-    signed,
-    small,
-    unpacked,
-    words_of,
-)
+from shoal.engines.spark.columns import coded, functions, pack_words, small, unpacked
 from shoal.engines.spark.failures import SparkFailed, explained
-from shoal.engines.spark.partition_tasks import Runner, mapping, running
+from shoal.engines.spark.partition_tasks import Runner, listing, mapping, running
 from shoal.errors import Infeasible, InputError, NotAnonymous, ShoalError
 from shoal.support.arrays import Codes, Counts
 
@@ -40,23 +33,24 @@ GONE = "rows of this release were lost, and computed again with another result"
 class SparkPartitions:
     """The encoded rows by partition, with the published entry of each row.
 
-    frame: the encoded rows. columns: the encoded column of each name. domains: of columns of codes.
-    units: the columns of people and households. numbering: numbers the published texts, if the
-    entries are kept. stored: the rows with their entries.
+    frame: the encoded rows, with words w0, w1, … of their codes. packing: of these words.
+    columns: the encoded column of each name. units: the columns of people and households.
+    numbering: numbers the published texts, if the entries are kept.
+    stored: the rows with their entries, packed in batches.
     """
 
     def __init__(
         self,
         frame: Any,
+        packing: Packing,
         columns: Mapping[str, str],
-        domains: Mapping[str, int],
         units: Mapping[str, Sequence[str]],
         numbering: Numbering | None,
     ) -> None:
         self._frame, self._columns, self._units = frame, columns, units
-        self._domains, self._packing = domains, Packing.of(domains)
+        self._packing, self._numbering = packing, numbering
+        self._fields = [f"{f.name} {f.dataType.simpleString()}" for f in frame.schema.fields]
         self.stored: Any = None
-        self._numbering = numbering
         self._quasi: tuple[str, ...] = ()
         self._found: list[tuple[int, int, dict[str, Codes]]] = []  # part, digest, numbers
         self._released: list[Any] = []  # cached rows with the words of their classes
@@ -66,29 +60,18 @@ class SparkPartitions:
         f = functions()
         self._quasi = tuple(c.name for c in work.columns if c.role is Role.QUASI)
         part = _tree([(sides, n) for n, group in enumerate(groups) for sides in group],
-                     self._columns)  # fmt: skip
-        cells = {name: f.col(self._columns[name]) for name in self._packing.places}
-        words = zip(pack_words(self._packing, cells), words_of(self._packing), strict=True)
-        named = [word.alias(name) for word, name in words]
-        rows = self._frame.select(part.alias("part"), *named, *self._others)
+                     self._packing)  # fmt: skip
+        rows = self._frame.select(part.alias("part"), "*")
         rows = rows.filter(f.col("part").isNotNull()).repartitionById(len(groups), f.col("part"))
-        fields = [f"{field.name} {field.dataType.simpleString()}" for field in rows.schema.fields]
-        entries = [f"e{j} int" for j in range(len(self._quasi))]
-        schema = ", ".join([*fields, *entries, "digest bigint", "info binary"])
         store = self._numbering is not None
         runner = Runner(work, self._packing, dict(self._units), self._quasi, store)
+        schema = "part int, digest bigint, info binary, rows binary"
         with explained("anonymize the partitions"):
             made = rows.mapInArrow(running(runner), schema)
             self.stored = made.persist() if store else made
             infos = self.stored.filter(f.col("info").isNotNull()).select("part", "digest", "info")
             found = sorted(infos.toArrow().to_pylist(), key=lambda each: each["part"])
         return self._outcomes(found)
-
-    @property
-    def _others(self) -> list[str]:
-        """The columns that are not codes."""
-        codes = {self._columns[name] for name in self._domains}
-        return [column for column in self._frame.columns if column not in codes]
 
     def _outcomes(self, found: Sequence[Mapping[str, Any]]) -> list[Outcome]:
         outcomes = []
@@ -116,26 +99,20 @@ class SparkPartitions:
         Rows of a result that is not the recorded one raise an error.
         """
         f = functions()
-        frame = self.stored.filter(f.col("info").isNull())
+        frame = self.stored.filter(f.col("info").isNull()).select("part", "digest", "rows")
         sizes = [len(numbers[name]) for _, _, numbers in self._found for name in self._quasi]
         if sum(sizes) <= _MAX_SENT:
-            kept = [*words_of(self._packing), *self._others]
-            fields = [each for each in frame.schema.fields if each.name in kept]
-            schema = [f"{each.name} {each.dataType.simpleString()}" for each in fields]
-            schema += [f"{key} bigint" for key in keys]
-            names = [each.name for each in fields]
-            task = mapping(self._found, plan, self._quasi, names, GONE)
+            schema = [*self._fields, *(f"{key} bigint" for key in keys)]
+            task = mapping(self._found, plan, self._quasi, self._frame.columns, GONE)
             frame = frame.mapInArrow(task, ", ".join(schema)).persist()
             self._released.append(frame)
             words = [f.col(key) for key in keys]
         else:
-            frame, words = self._join(frame, plan)
-        codes = [
-            unpacked(self._packing, name, "w").cast(signed(domain)).alias(self._columns[name])
-            for name, domain in self._domains.items()
-        ]
+            schema = ["part int", "digest bigint", *self._fields]
+            schema += [f"e{j} int" for j in range(len(self._quasi))]
+            frame, words = self._join(frame.mapInArrow(listing(), ", ".join(schema)), plan)
         named = [word.alias(key) for word, key in zip(words, keys, strict=True)]
-        return frame.select(*codes, *self._others, *named)
+        return frame.select(*coded(self._packing, self._columns, self._frame.columns), *named)
 
     def _join(self, frame: Any, plan: Plan) -> tuple[Any, list[Any]]:
         """Return the rows joined with the rank of each entry, and the words of their classes."""
@@ -173,7 +150,7 @@ class SparkPartitions:
             frame.unpersist()
 
 
-def _tree(parts: Sequence[tuple[Partition, int]], columns: Mapping[str, str]) -> Any:
+def _tree(parts: Sequence[tuple[Partition, int]], packing: Packing) -> Any:
     """Return the expression of the group of a row, null if it is in none."""
     f = functions()
     if not parts:
@@ -186,5 +163,5 @@ def _tree(parts: Sequence[tuple[Partition, int]], columns: Mapping[str, str]) ->
     high: list[tuple[Partition, int]] = []
     for (first, *rest), number in parts:
         (high if first.above else low).append((tuple(rest), number))
-    below = f.col(columns[side.column]) <= side.last
-    return f.when(below, _tree(low, columns)).otherwise(_tree(high, columns))
+    below = unpacked(packing, side.column, "w") <= side.last
+    return f.when(below, _tree(low, packing)).otherwise(_tree(high, packing))
