@@ -21,6 +21,10 @@ def add(report, first, second):
     return first + second
 
 
+def imported(report):
+    return sorted(name for name in sys.modules if name.startswith("shoal"))
+
+
 def niceness(report):
     return os.nice(0)
 

@@ -15,13 +15,13 @@ import pytest
 from tests.web import job_tasks as tasks
 
 from shoal.errors import InputError
-from shoal.web import jobs
+from shoal.web import job_process, jobs, worker
 from shoal.web.text.stages import STAGES
 
 pytestmark = pytest.mark.slow
 SERVER = """
 import asyncio, sys
-from shoal.web import jobs
+from shoal.web import job_process, jobs, worker
 from tests.web import job_tasks
 
 async def main():
@@ -154,9 +154,9 @@ def test_a_killed_server_leaves_no_process(tmp_path):
 
 @pytest.fixture
 def workspace(tmp_path):
-    jobs.use_workspace(tmp_path)
+    job_process.use_workspace(tmp_path)
     yield tmp_path
-    jobs.use_workspace(None)
+    job_process.use_workspace(None)
 
 
 def test_a_killed_worker_leaves_no_partial_output(workspace):
@@ -172,6 +172,38 @@ def test_temporary_files_of_a_job_are_private_and_removed(workspace):
     assert path.startswith(str(workspace))
     assert mode == "0o600"
     assert list(workspace.iterdir()) == []
+
+
+@pytest.fixture
+def spare(workspace):
+    """Returns the process that waits for the next job, which is kept during the test."""
+    job_process.keep_spare()
+    yield lambda: job_process._spare.process
+    job_process.keep_spare(kept=False)
+
+
+def test_a_waiting_process_takes_the_next_job_with_its_imports_done(spare, workspace):
+    waiting = spare()
+    job, _ = run(tasks.imported)
+    assert job._process is waiting
+    assert set(worker._NEEDED) <= set(job.result)
+    assert spare().pid != waiting.pid  # another one waits
+    job_process.keep_spare(kept=False)
+    assert list(workspace.iterdir()) == []
+
+
+def test_a_waiting_process_that_was_killed_is_replaced(spare):
+    waiting = spare()
+    waiting.kill()
+    waiting.wait()
+    job, _ = run(tasks.add, 2, 3)
+    assert (job.result, job._process is waiting) == (5, False)
+
+
+def test_a_waiting_process_ends_with_the_server(spare):
+    waiting = spare()
+    waiting.stdin.close()
+    assert waiting.wait(30) == 1
 
 
 def test_a_task_of_the_running_script_is_refused():

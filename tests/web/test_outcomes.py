@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -182,17 +183,18 @@ def test_the_lattice_has_the_node_of_the_release():
     made = release(3, "datafly")
     view = explore(made.original, made.model, chosen=made.node, max_suppression=0.05)
     assert isinstance(view, LatticeView)
-    chosen = next(node for node in view.nodes if node.chosen)
+    chosen = view.chosen
     assert dict(zip(view.columns, chosen.levels, strict=True)) == dict(made.node)
     assert chosen.state != "not anonymous"
-    assert view.find(chosen.levels) is chosen
-    top = view.find(view.heights)
-    assert top is not None
-    assert top.state != "not anonymous"
-    assert {sum(n.levels) for n in view.neighbours(top)} == {sum(view.heights) - 1}
-    cheapest = view.table(["minimal"])
-    assert list(cheapest) == sorted(cheapest, key=lambda node: node.cost)
-    assert f"{len(view.nodes):,} combinations" in view.summary
+    top = view[len(view) - 1]
+    assert (top.levels, top.state) == (view.heights, "anonymous")
+    assert {view[number].levels for number in range(len(view))} == set(
+        product(*(range(height + 1) for height in view.heights))
+    )
+    cheapest = [view[number] for number in view.numbers(["minimal"])]
+    assert {node.state for node in cheapest} == {"minimal"}
+    assert cheapest == sorted(cheapest, key=lambda node: (node.cost, node.levels))
+    assert f"{len(view):,} combinations" in view.summary
 
 
 def test_a_sample_shows_what_levels_do_to_values():

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import pickle
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("nicegui")
@@ -220,6 +222,12 @@ def test_risk_is_answered_for_the_ticked_knowledge(project):
     simulate(project, steps, answer)
 
 
+def points(series):
+    """The points of a series, as the page decodes them."""
+    encoded = series[":data"].removeprefix('shoalPoints("').removesuffix('")')
+    return np.frombuffer(base64.b64decode(encoded), dtype="<f4").reshape(-1, 3)
+
+
 def test_the_lattice_is_a_picture_and_a_table(project):
     table = made(3).original
     bare = [c for c in table.quasi_columns if c.hierarchy is not None][:2]
@@ -227,9 +235,8 @@ def test_the_lattice_is_a_picture_and_a_table(project):
 
     def answer(task, request, output, chosen, share):
         view = explore(small, shoal.KAnonymity(3), max_suppression=share)
-        trees = {c.name: c.hierarchy.rows() for c in bare}
-        output.write_text(json.dumps({**view.to_dict(), "trees": trees}), encoding="utf-8")
-        return Answered({"nodes": len(view.nodes)})
+        output.write_bytes(pickle.dumps((view, {c.name: c.hierarchy for c in bare})))
+        return Answered({"nodes": len(view)})
 
     async def steps(user):
         await open_tab(user, text.TABS["levels"])
@@ -237,9 +244,11 @@ def test_the_lattice_is_a_picture_and_a_table(project):
         await user.should_see("combinations of levels")
         (picture,) = user.find(ui.echart).elements
         assert picture.props["aria-label"] == text.LATTICE
-        assert sum(len(s["data"]) for s in picture.options["series"]) == len(
-            explore(small, shoal.KAnonymity(3)).nodes
-        )
+        view = explore(small, shoal.KAnonymity(3))
+        drawn = np.concatenate([points(series) for series in picture.options["series"]])
+        places = np.stack([view.spots.places, view.spots.rows], axis=1)
+        assert np.allclose(np.sort(drawn[:, :2], axis=0), np.sort(places, axis=0))
+        assert sorted(drawn[:, 2]) == list(range(len(view)))
         await user.should_see(text.NODES)
         await user.should_see(text.NODE)
 

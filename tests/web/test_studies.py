@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import pickle
 import zipfile
 from dataclasses import replace
 
@@ -13,9 +14,10 @@ from tests.web.conftest import finished
 
 import shoal
 from shoal.errors import InputError
+from shoal.privacy.expressions import parse
 from shoal.risk import assess
 from shoal.web.project import studies
-from shoal.web.project.lattice import LatticeView
+from shoal.web.project.lattice import explore
 from shoal.web.project.releasing import KEPT
 from shoal.web.project.study_runs import Studies
 
@@ -90,14 +92,29 @@ def test_a_parquet_file_has_the_released_rows(request_of_release, tmp_path):
 
 
 def test_all_combinations_of_levels_are_listed(request_of_release, tmp_path):
-    output = tmp_path / "levels.json"
+    output = tmp_path / "levels.bin"
     found = studies.list_nodes(quiet, request_of_release, output, None, 0.05)
-    data = json.loads(output.read_text(encoding="utf-8"))
-    view = LatticeView.of_dict(data)
-    assert len(view.nodes) == found["nodes"]
-    heights = [len(rows[0]) - 1 for rows in data["trees"].values()]
-    assert list(view.heights) == heights
-    assert view.find(view.heights).state != "not anonymous"
+    view, trees = pickle.loads(output.read_bytes())
+    assert len(view) == found["nodes"]
+    assert {name: tree.height for name, tree in trees.items()} == dict(
+        zip(view.columns, view.heights, strict=True)
+    )
+    assert view[len(view) - 1].state != "not anonymous"
+    assert output.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_combinations_are_the_same_with_and_without_the_kept_release(
+    request_of_release, tmp_path, monkeypatch, kept
+):
+    if not kept:
+        monkeypatch.setattr(studies, "read_kept", lambda folder: None)
+    studies.list_nodes(quiet, request_of_release, tmp_path / "levels.bin", None, 0.05)
+    view, _ = pickle.loads((tmp_path / "levels.bin").read_bytes())
+    table = studies.with_all_hierarchies(studies.read_table(request_of_release))
+    expected = explore(table, parse(request_of_release.model))
+    assert view.columns == expected.columns
+    assert [view[i] for i in range(len(view))] == [expected[i] for i in range(len(expected))]
 
 
 def test_alternatives_keep_at_least_the_guarantee(request_of_release, monkeypatch):

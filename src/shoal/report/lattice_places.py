@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -18,6 +18,7 @@ from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import Model
 from shoal.report.masking import LEAST, Mask
+from shoal.support.arrays import Codes, Counts, Floats
 from shoal.support.options import check_choice
 
 MAX_NODES = 3_000  # more would be illegible
@@ -45,17 +46,50 @@ class Spot:
     chosen: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Spots:
-    """All nodes of a lattice; `exact` is false if their costs are lower bounds."""
+    """All nodes of a lattice, as arrays with one entry per node.
+
+    names: the attributes; levels: (nodes, attributes).
+    rows, places, costs: as in `Spot`; states: positions in `STATES`.
+    suppressed: positions in `words`, which has each number of records once.
+    chosen: the position of the highlighted node, None if there is none.
+    exact: false if the costs are lower bounds.
+    """
 
     names: tuple[str, ...]
-    nodes: tuple[Spot, ...]
+    levels: Codes
+    rows: Floats
+    places: Floats
+    costs: Floats
+    states: Codes
+    suppressed: Codes
+    words: tuple[str, ...]
+    chosen: int | None
     exact: bool
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def __getitem__(self, index: int) -> Spot:
+        return Spot(
+            tuple(self.levels[index].tolist()),
+            float(self.rows[index]),
+            float(self.places[index]),
+            float(self.costs[index]),
+            self.words[self.suppressed[index]],
+            STATES[self.states[index]],
+            index == self.chosen,
+        )
+
+    @cached_property
+    def nodes(self) -> tuple[Spot, ...]:
+        """The nodes one by one."""
+        return tuple(self[index] for index in range(len(self)))
 
     def count(self, state: State) -> int:
         """Return how many nodes are in a state."""
-        return sum(spot.state == state for spot in self.nodes)
+        return int((self.states == STATES.index(state)).sum())
 
 
 def place_nodes(
@@ -83,22 +117,35 @@ def place_nodes(
     costs = Costs(lattice, objective)
     known = costs.by_pass(ground.measures) if ground.by_size else None
     cube = costs.bound(ground.measures) if known is None else known
-    flags = [ground.anonymous(node) for node in np.ndindex(*lattice.shape)]
-    anonymous = np.array(flags, dtype=np.bool_).reshape(lattice.shape)
-    least = set(minimal(anonymous))
-    nodes = tuple(
-        Spot(
-            node,
-            row,
-            place,
-            float(cube[node]),
-            _in_words(int(ground.measures.suppressed[node]), table, model),
-            "minimal" if node in least else STATES[int(anonymous[node])],
-            node == picked,
-        )
-        for row, place, node in _places(lattice.shape)
+    states = _states(ground)
+    order, rows, places = _places(lattice.shape)
+    counts, suppressed = np.unique(ground.measures.suppressed, return_inverse=True)
+    flat = -1 if picked is None else np.ravel_multi_index(picked, lattice.shape)
+    chosen_at = np.flatnonzero(order == flat).tolist()
+    return Spots(
+        tuple(c.name for c in lattice.columns),
+        np.stack(np.unravel_index(order, lattice.shape), axis=1).astype(np.int32),
+        rows,
+        places,
+        cube.ravel()[order].astype(np.float64),
+        states.ravel()[order],
+        suppressed.ravel()[order].astype(np.int32),
+        tuple(_in_words(int(count), table, model) for count in counts),
+        chosen_at[0] if chosen_at else None,
+        known is not None,
     )
-    return Spots(tuple(c.name for c in lattice.columns), nodes, known is not None)
+
+
+def _states(ground: Ground) -> Codes:
+    """Return the state of every node as its position in `STATES`."""
+    anonymous = ground.possible.copy()
+    if not ground.by_size:
+        for node in np.argwhere(anonymous):
+            anonymous[tuple(node)] = ground.anonymous(tuple(node.tolist()))
+    states = anonymous.astype(np.int32)
+    for least in minimal(anonymous):
+        states[least] = STATES.index("minimal")
+    return states
 
 
 def _in_words(suppressed: int, table: Table, model: Model) -> str:
@@ -120,17 +167,19 @@ def _node(lattice: Lattice, chosen: Mapping[str, int]) -> Node:
     return node
 
 
-def _places(shape: Sequence[int]) -> Iterator[tuple[float, float, Node]]:
-    """Yield the height, the position in the row and the node, coarse first attributes on the left.
+def _places(shape: Sequence[int]) -> tuple[Counts, Floats, Floats]:
+    """Return the nodes by their positions in the cube, and their heights and positions in a row.
 
-    A row of many nodes is split into several lines.
+    Coarse first attributes are on the left. A row of many nodes is split into several lines.
     """
-    rows: dict[int, list[Node]] = {}
-    for node in product(*(range(levels) for levels in shape)):
-        rows.setdefault(sum(node), []).append(node)
-    for row, nodes in rows.items():
-        lines = -(-len(nodes) // MAX_LINE_NODES)
-        line_nodes = -(-len(nodes) // lines)
-        for i, node in enumerate(sorted(nodes, reverse=True)):
-            down = (i % lines - (lines - 1) / 2) * ROW_SHARE / lines
-            yield row - down, i // lines - (line_nodes - 1) / 2, node
+    sums = np.indices(shape).sum(axis=0).ravel()
+    order = np.lexsort((-np.arange(len(sums)), sums))
+    row = sums[order]
+    sizes = np.bincount(row)
+    begins = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    lines = -(-sizes // MAX_LINE_NODES)
+    line_nodes = -(-sizes // lines)
+    index = np.arange(len(row)) - begins[row]  # in its row
+    lines, line_nodes = lines[row], line_nodes[row]
+    down = (index % lines - (lines - 1) / 2) * ROW_SHARE / lines
+    return order, row - down, index // lines - (line_nodes - 1) / 2

@@ -9,10 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
-import shutil
-import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +21,7 @@ from shoal.comparison.parcels import is_importable
 from shoal.errors import InputError
 from shoal.support.processes import describe_exit
 from shoal.support.temporaries import sweep
+from shoal.web import job_process
 from shoal.web.worker import CANCEL, read_message
 
 State = Literal["running", "done", "failed", "cancelled"]
@@ -33,7 +31,6 @@ _TICK_SECONDS = 0.5  # between two calls of `on_change` without news
 _PATIENCE_SECONDS = 1.0  # for a task to stop after a cancellation
 _LAST_SECONDS = 0.4  # for its process to end after SIGTERM
 _running: set[Job] = set()
-_workspace: Path | None = None
 
 
 class Job:
@@ -61,8 +58,8 @@ class Job:
         self._is_cancelled = False
         self._over = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._folder = _own_folder()
-        self._process = _start_process(self._folder)
+        self._own = job_process.take_process()
+        self._process = self._own.process
 
     @property
     def seconds(self) -> float:
@@ -129,6 +126,7 @@ class Job:
             self.error = answer[1] if answer else f"Nothing was made: {describe_exit(status)}."
         self._ended_at = time.monotonic()
         _running.discard(self)
+        job_process.restore_spare()
         self._over.set()
         self._notify()
 
@@ -148,14 +146,14 @@ class Job:
                 process.wait(seconds)
                 return
             except subprocess.TimeoutExpired:
-                _signal(process, number)
+                self._own.signal(number)
 
     def _clean(self, is_broken: bool) -> None:
         """Remove the temporary files of the process, and what it had begun to write."""
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-        if is_broken and _workspace is not None:
-            for folder, _, _ in os.walk(_workspace):
+        self._own.remove_folder()
+        workspace = job_process.workspace()
+        if is_broken and workspace is not None:
+            for folder, _, _ in os.walk(workspace):
                 sweep(Path(folder))
 
 
@@ -187,53 +185,13 @@ def start(task: Task, *arguments: Any, on_change: Callable[[], object] | None = 
     return job
 
 
-def use_workspace(path: Path | None) -> None:
-    """Keep the temporary files of all later jobs in a private folder.
-
-    Parameters:
-        path: The folder; None for the system's folder for temporary files.
-    """
-    global _workspace  # noqa: PLW0603  one server per process
-    _workspace = path
-
-
 def running() -> list[Job]:
     """Return the jobs that have not ended."""
     return list(_running)
 
 
 def stop_all() -> None:
-    """Kill the processes of all jobs."""
+    """Kill the processes of all jobs, and the one that waits for the next job."""
     for job in running():
-        _signal(job._process, "SIGKILL")
-
-
-def _own_folder() -> Path | None:
-    if _workspace is None:
-        return None
-    folder = _workspace / f"job-{os.urandom(8).hex()}"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
-def _start_process(folder: Path | None) -> subprocess.Popen[bytes]:
-    """Start a fresh interpreter with the module path of this one, in a group of its own."""
-    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-    own = {"TMPDIR": str(folder), "TEMP": str(folder)} if folder else {}
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "shoal.web.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=None if os.environ.get("SHOAL_TRACEBACK") else subprocess.DEVNULL,
-        env={**os.environ, **own, "PYTHONPATH": path},
-        start_new_session=True,
-    )
-
-
-def _signal(process: subprocess.Popen[bytes], name: str) -> None:
-    """Send a signal to a process and to those that it started."""
-    with suppress(OSError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, getattr(signal, name))
+        job._own.signal("SIGKILL")
+    job_process.keep_spare(kept=False)

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.support.extras import requires
-from shoal.web import jobs
+from shoal.web import job_process, jobs
 from shoal.web.discreet_logging import configure
 from shoal.web.guard import Access, Guard
 from shoal.web.listening import bind, host_name
 from shoal.web.project.project import Project
+from shoal.web.project.topics import Topic
 from shoal.web.text.common import PRODUCT
 from shoal.web.workspace import Workspace, open_workspace
 
@@ -82,7 +83,7 @@ def serve(
                 _open_browser(access, workspace)
 
         server.when_started = announce
-        jobs.use_workspace(workspace.path)
+        job_process.use_workspace(workspace.path)
         try:
             server.run_until_stopped(sockets)
         finally:
@@ -94,6 +95,10 @@ def build(
 ) -> Guard:
     """Return the whole app behind its guard."""
     project = Project(workspace.path, memory=memory)
+
+    def get_ready(topic: Topic) -> None:
+        if topic is Topic.FIGURES and project.source is not None:  # the analyst has had its turn
+            job_process.keep_spare()
 
     def open_upload(upload: uploads.Upload) -> None:
         opening = project.open(upload.path, name=upload.name, uploaded=True)
@@ -109,6 +114,7 @@ def build(
     ui.add_body_html(f"<script>{_STOPPED.read_text(encoding='utf-8')}</script>", shared=True)
     # Quasar's bar for requests has no name, which screen readers need
     nicegui.app.config.quasar_config["loadingBar"] = {"skipHijack": True}
+    project.subscribe(get_ready)
     nicegui.app.on_startup(start)
     nicegui.app.on_shutdown(project.close)
     ui.run_with(

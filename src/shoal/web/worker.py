@@ -6,6 +6,7 @@ that the server is gone; the process and those that it started then end at once.
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import signal
@@ -19,9 +20,21 @@ from shoal.support.progress import Progress, listening
 from shoal.web.text.stages import stage_words
 
 CANCEL = b"c"
+READY = "--ready"  # import first what most tasks need
 _PAUSE_SECONDS = 0.2  # at least, between two reports of progress
 _LENGTH = 8  # bytes
 _NICENESS = 10  # below the server and its analyst
+_NEEDED = (  # by most tasks
+    "shoal.web.project.studies",
+    "shoal.web.project.lattice",
+    "shoal.comparison.parcels",
+    "shoal.inspection",
+    "shoal.metrics",
+    "shoal.report.document",
+    "shoal.anonymize.lattice._class_tables",
+    "shoal.anonymize.lattice._kernels",
+    "shoal.anonymize.partition.cutting._cuts",
+)
 
 
 class Cancelled(BaseException):  # passes through `except Exception`
@@ -63,6 +76,9 @@ def main() -> None:
     yield_to_the_server(_NICENESS)
     orders, messages = _take_streams()
     report = Reporter(messages)
+    if READY in sys.argv:
+        for name in _NEEDED:
+            importlib.import_module(name)
     body = _read(orders, int.from_bytes(_read(orders, _LENGTH), "big"))
     threading.Thread(target=_obey, args=(orders, report), daemon=True).start()
     answer = _answer(body, report)

@@ -9,6 +9,16 @@ from playwright.sync_api import expect
 from tests.web.browser.accessibility import faults
 from tests.web.browser.walking import create_button, next_button
 
+POINT = """
+(index) => {
+  const chart = getElement(Number(document.querySelector(".s-lattice").id.slice(1))).chart;
+  chart.resize(); // at once, after the width of the window has changed
+  const series = chart.getModel().getSeriesByIndex(index).getData();
+  const place = ["x", "y"].map((name) => series.get(name, 0));
+  const [x, y] = chart.convertToPixel({ seriesIndex: index }, place);
+  return { x, y };
+}
+"""
 MARK = '<img src=x onerror="window.hacked=1">'
 STUDIES = {  # the button, and what its answer shows
     "Risk in words": ("Answer the questions", "What is assumed"),
@@ -42,6 +52,11 @@ def test_answers_are_accessible_at_both_widths_and_run_nothing(serve, visit, peo
         page.get_by_role("button", name=button).click()
         expect(page.get_by_text(answer).first).to_be_visible()
         found[tab] = faults(page)
+        if tab == "Levels":
+            first = page.evaluate(POINT, 0)  # no level is raised
+            page.locator(".s-lattice").click(position=first)
+            expect(page.locator(".s-node")).to_contain_text("does not keep the guarantee")
+            expect(page.locator(".s-node")).to_contain_text("as it is")
     assert {tab: each for tab, each in found.items() if each} == {}
     assert page.evaluate("window.hacked") is None
     assert page.dialogs == page.problems == []

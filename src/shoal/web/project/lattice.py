@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
 
 from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.table import Table
 from shoal.privacy.model import Model
 from shoal.report.lattice_places import STATES, Spots, place_nodes
 from shoal.report.masking import rounded
+from shoal.support.arrays import Counts
 
 MAX_NODES = 20_000
 WORDS = {
@@ -44,99 +46,67 @@ class LatticeNode:
     chosen: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LatticeView:
     """All combinations of levels.
 
     Parameters:
-        columns: The columns.
-        heights: The highest level of each column.
-        nodes: The combinations.
-        exact: Whether costs include suppressed records.
+        spots: The placed nodes as arrays.
     """
 
-    columns: tuple[str, ...]
-    heights: tuple[int, ...]
-    nodes: tuple[LatticeNode, ...]
-    exact: bool = True
+    spots: Spots
 
-    @classmethod
-    def of(cls, spots: Spots) -> LatticeView:
-        """Return the view of placed nodes."""
-        nodes = tuple(
-            LatticeNode(
-                number,
-                spot.node,
-                spot.place,
-                spot.row,
-                rounded(spot.cost) or 0.0,
-                spot.suppressed,
-                spot.state,
-                spot.chosen,
-            )
-            for number, spot in enumerate(spots.nodes)
+    def __len__(self) -> int:
+        return len(self.spots)
+
+    def __getitem__(self, number: int) -> LatticeNode:
+        spot = self.spots[number]
+        return LatticeNode(
+            number,
+            spot.node,
+            spot.place,
+            spot.row,
+            rounded(spot.cost) or 0.0,
+            spot.suppressed,
+            spot.state,
+            spot.chosen,
         )
-        heights = tuple(max(node.levels[j] for node in nodes) for j in range(len(spots.names)))
-        return cls(spots.names, heights, nodes, spots.exact)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the view as plain data."""
-        return {
-            "columns": list(self.columns),
-            "heights": list(self.heights),
-            "exact": self.exact,
-            "nodes": [
-                [n.levels, n.x, n.y, n.cost, n.suppressed, n.state, n.chosen] for n in self.nodes
-            ],
-        }
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.spots.names
 
-    @classmethod
-    def of_dict(cls, data: Mapping[str, Any]) -> LatticeView:
-        """Return the view of plain data."""
-        nodes = tuple(
-            LatticeNode(number, tuple(levels), *further)
-            for number, (levels, *further) in enumerate(data["nodes"])
-        )
-        return cls(tuple(data["columns"]), tuple(data["heights"]), nodes, bool(data["exact"]))
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """The highest level of each column."""
+        return tuple(self.spots.levels.max(axis=0).tolist())
 
-    def count(self, state: str) -> int:
-        """Return how many nodes are in a state."""
-        return sum(node.state == state for node in self.nodes)
+    @property
+    def chosen(self) -> LatticeNode | None:
+        """The node of the release, None if it has none."""
+        return None if self.spots.chosen is None else self[self.spots.chosen]
 
     @property
     def summary(self) -> str:
         """The numbers of nodes in words."""
-        kept = len(self.nodes) - self.count("not anonymous")
+        kept = len(self) - self.spots.count("not anonymous")
         return (
-            f"{len(self.nodes):,} combinations of levels; {kept:,} keep the guarantee, "
-            f"{self.count('minimal'):,} of them with the lowest possible levels"
+            f"{len(self):,} combinations of levels; {kept:,} keep the guarantee, "
+            f"{self.spots.count('minimal'):,} of them with the lowest possible levels"
         )
 
-    def find(self, levels: Sequence[int]) -> LatticeNode | None:
-        """Return the node with these levels."""
-        wanted = tuple(levels)
-        return next((node for node in self.nodes if node.levels == wanted), None)
-
-    def neighbours(self, node: LatticeNode) -> tuple[LatticeNode, ...]:
-        """Return the nodes that differ by one level of one column."""
-        return tuple(
-            other
-            for other in self.nodes
-            if sum(abs(a - b) for a, b in zip(node.levels, other.levels, strict=True)) == 1
-        )
-
-    def table(self, states: Sequence[str] = STATES, *, by: str = "cost") -> tuple[LatticeNode, ...]:
-        """Return the nodes in some states as a list, the cheapest first.
+    def numbers(self, states: Sequence[str] = STATES) -> Counts:
+        """Return the numbers of the nodes in some states, the cheapest first.
 
         Parameters:
             states: The states to show.
-            by: `cost`, or `levels` for the lowest levels first.
         """
-        keys: dict[str, Callable[[LatticeNode], Any]] = {
-            "cost": lambda node: (node.cost, node.levels),
-            "levels": lambda node: (sum(node.levels), node.levels),
-        }
-        return tuple(sorted((n for n in self.nodes if n.state in states), key=keys[by]))
+        spots = self.spots
+        wanted = np.isin(spots.states, [i for i, s in enumerate(STATES) if s in states])
+        found = np.flatnonzero(wanted)
+        keys = (*spots.levels[found].T[::-1], np.round(spots.costs[found], 3))
+        return found[np.lexsort(keys)]
 
 
 def explore(
@@ -160,7 +130,7 @@ def explore(
     spots = place_nodes(
         table, model, max_suppression=max_suppression, chosen=chosen, max_nodes=MAX_NODES
     )
-    return LatticeView.of(spots)
+    return LatticeView(spots)
 
 
 @dataclass(frozen=True)

@@ -150,7 +150,7 @@ def _make(report: Callable[[float, str], None], request: RunRequest, table: Any)
         write_contents(document, request.folder / REPORT, force=True)
     write_contents(document, request.folder / REPORT_DATA, force=True)
     if not request.on_disk:
-        with _private(request.folder / KEPT) as file:
+        with private_file(request.folder / KEPT) as file:
             pack(release, file)
     report(1.0, "Done")
     return summary
@@ -181,8 +181,12 @@ def _in_short(summary: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _private(path: Path) -> Any:
-    """Open a new file that only its owner can read."""
+def private_file(path: Path) -> Any:
+    """Open a new file that only its owner can read.
+
+    Parameters:
+        path: The file; one that exists is replaced, and its readers keep what they have.
+    """
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 

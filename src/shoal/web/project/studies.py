@@ -6,8 +6,7 @@ large ones go to files in the private workspace.
 
 from __future__ import annotations
 
-import json
-import os
+import pickle
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from shoal.identifiers.keys import Key
 from shoal.privacy.expressions import parse
 from shoal.privacy.model import Model
 from shoal.support.progress import Progress, listening
-from shoal.web.project.releasing import KEPT, RunRequest, opened
+from shoal.web.project.releasing import KEPT, RunRequest, opened, private_file
 from shoal.web.text.stages import stage_words
 
 Report = Callable[[float | None, str], None]
@@ -73,6 +72,22 @@ def with_all_hierarchies(table: Table) -> Table:
     )
 
 
+def read_kept(folder: Path) -> Release | None:
+    """Return the release that was kept in a folder, None if there is none.
+
+    Parameters:
+        folder: The folder of a run, or that of its studies.
+    """
+    from shoal.comparison.parcels import unpack
+
+    path = folder / KEPT
+    if not path.exists():
+        return None
+    with path.open("rb") as file:
+        kept: Release = unpack(file.fileno())
+    return kept
+
+
 def read_release(request: RunRequest, folder: Path) -> Release:
     """Return a release: the one that its run kept, or the same one made again.
 
@@ -83,12 +98,11 @@ def read_release(request: RunRequest, folder: Path) -> Release:
     Raises:
         InputError: The release made again has other rows than the released file.
     """
-    from shoal.comparison.parcels import pack, unpack
+    from shoal.comparison.parcels import pack
 
-    for path in (request.folder / KEPT, folder / KEPT):
-        if path.exists():
-            with path.open("rb") as file:
-                kept: Release = unpack(file.fileno())
+    for each in (request.folder, folder):
+        kept = read_kept(each)
+        if kept is not None:
             return kept
     release = shoal.anonymize(
         read_table(request),
@@ -107,8 +121,7 @@ def read_release(request: RunRequest, folder: Path) -> Release:
                 "this release cannot be made again with the same rows, because its method draws at "
                 "random or the file has changed; create a new release to study it"
             )
-    descriptor = os.open(folder / KEPT, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-    with os.fdopen(descriptor, "w+b") as file:
+    with private_file(folder / KEPT) as file:
         pack(release, file)
     return release
 
@@ -223,18 +236,18 @@ def list_nodes(
 
     with _reporting(report):
         report(None, "reading the table")
-        table = with_all_hierarchies(read_table(request))
+        kept = read_kept(request.folder)
+        table = with_all_hierarchies(read_table(request) if kept is None else kept.original)
         report(None, "counting groups")
         view = explore(table, parse(request.model), chosen=chosen, max_suppression=max_suppression)
-        descriptor = os.open(output, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            trees = {
-                column.name: column.hierarchy.rows()
-                for column in table.quasi_columns
-                if column.hierarchy is not None
-            }
-            file.write(json.dumps({**view.to_dict(), "trees": trees}))  # `dump` is slower
-    return {"nodes": len(view.nodes)}
+        trees = {
+            column.name: column.hierarchy
+            for column in table.quasi_columns
+            if column.hierarchy is not None
+        }
+        with private_file(output) as file:
+            pickle.dump((view, trees), file, protocol=5)
+    return {"nodes": len(view)}
 
 
 def attack_release(report: Report, request: RunRequest, folder: Path) -> dict[str, Any]:

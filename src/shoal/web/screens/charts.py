@@ -31,22 +31,26 @@ DARK = Palette("#e8edf4", "#a9b6c8", "#2c394c", "#6cc5e4", "#86d9a8", "#48566b",
 
 # the page states whether it is dark; the answer arrives after the first drawing
 _IS_DARK = "document.body.classList.contains('body--dark')"
+_FETCH = "void import('nicegui-echart')"
 
 
-def tooltip(palette: Palette, formatter: str) -> dict[str, Any]:
+def tooltip(palette: Palette) -> dict[str, Any]:
     """Return the options of a tooltip, which is drawn as text and never as markup.
 
     Parameters:
         palette: The colours.
-        formatter: What it shows, in the notation of ECharts.
     """
     return {
         "renderMode": "richText",
-        "formatter": formatter,
         "backgroundColor": palette.card,
         "borderColor": palette.line,
         "textStyle": {"color": palette.text},
     }
+
+
+def fetch_charts() -> None:
+    """Let the page fetch the program that draws charts, before the first one is drawn."""
+    ui.run_javascript(_FETCH)
 
 
 def chart(

@@ -124,7 +124,7 @@ def _options(choices: Choices, palette: Palette) -> dict[str, Any]:
     return {
         "aria": {"enabled": True},
         "grid": {"left": 64, "right": 90, "top": 28, "bottom": 56},
-        "tooltip": tooltip(palette, "{b}: {c}"),
+        "tooltip": tooltip(palette) | {"formatter": "{b}: {c}"},
         "xAxis": {
             **axis,
             "type": "log" if wide else "value",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import pickle
+from base64 import b64encode
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from nicegui import ui
 
 from shoal.core.hierarchies.hierarchy import Hierarchy
+from shoal.report.lattice_places import STATES, Spots
+from shoal.support.arrays import Counts
 from shoal.web.project.lattice import WORDS, LatticeNode, LatticeView, recode_sample
 from shoal.web.project.levels import METHOD
 from shoal.web.project.outcomes import percent
@@ -19,7 +24,7 @@ from shoal.web.project.runs import Run
 from shoal.web.project.studies import list_nodes
 from shoal.web.project.study_runs import Study
 from shoal.web.project.topics import Step
-from shoal.web.screens.charts import Palette, chart, tooltip
+from shoal.web.screens.charts import Palette, chart, fetch_charts, tooltip
 from shoal.web.screens.parts import heading, named
 from shoal.web.screens.studying import table, watch
 from shoal.web.text import release as text
@@ -45,7 +50,7 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
         request: What was asked for.
     """
     ui.label(text.LEVELS_WHY).classes("s-why")
-    output = project.workspace / f"{run.folder.name}-levels.json"
+    output = project.workspace / f"{run.folder.name}-levels.bin"
 
     summary = run.summary or {}
     share = float((summary.get("options") or {}).get("max_suppression") or _SUPPRESSED)
@@ -57,6 +62,7 @@ def build(project: Project, run: Run, request: RunRequest) -> None:
     def draw(study: Study | None) -> None:
         if study is None or study.result is None:
             ui.button(text.EXPLORE, on_click=explore)
+            fetch_charts()
         else:
             _Explorer(project, share, *load(output, output.stat().st_mtime_ns))
 
@@ -71,9 +77,8 @@ def load(path: Path, version: int) -> tuple[LatticeView, dict[str, Hierarchy]]:
         path: The file.
         version: When it was written.
     """
-    data = json.loads(path.read_text(encoding="utf-8"))
-    trees = {name: Hierarchy.from_rows(rows) for name, rows in data["trees"].items()}
-    return LatticeView.of_dict(data), trees
+    found: tuple[LatticeView, dict[str, Hierarchy]] = pickle.loads(path.read_bytes())
+    return found
 
 
 class _Explorer:
@@ -85,7 +90,8 @@ class _Explorer:
         self.project, self.view, self.trees = project, view, trees
         self.share = share
         self.number = 0
-        self.series = {state: view.table([state], by="levels") for state in _STATES["all"]}
+        states = view.spots.states
+        self.series = {s: np.flatnonzero(states == i) for i, s in enumerate(STATES)}
         ui.label(view.summary).classes("s-strong")
         with ui.element("div").classes("s-two-lattice"):
             chart(self._options, text.LATTICE, "s-lattice", self._clicked)
@@ -96,12 +102,12 @@ class _Explorer:
             self.state.props("outlined dense").classes("s-field")
             self.state.on_value_change(self._first_page)
         self.part = ui.element("div").classes("w-full")
-        chosen = next((node for node in view.nodes if node.chosen), None)
-        self._show(chosen or next(iter(view.table(["minimal"])), None))
+        cheapest = [view[number] for number in view.numbers(["minimal"])[:1].tolist()]
+        self._show(view.chosen or next(iter(cheapest), None))
         self._rows()
 
     def _options(self, palette: Palette) -> dict[str, Any]:
-        grain = 1.0 if len(self.view.nodes) <= _MANY_NODES else 0.55
+        grain = 1.0 if len(self.view) <= _MANY_NODES else 0.55
         looks = {
             "not anonymous": (palette.bad, 5, 0.6),
             "anonymous": (palette.accent, 7, 0.55),
@@ -116,7 +122,7 @@ class _Explorer:
                 "textStyle": {"color": palette.text},
                 "data": list(WORDS.values()),
             },
-            "tooltip": tooltip(palette, "{b}"),
+            "tooltip": tooltip(palette) | {":formatter": _formatter(self.view.heights)},
             "xAxis": {"show": False, "type": "value"},
             "yAxis": {
                 "type": "value",
@@ -133,19 +139,21 @@ class _Explorer:
                     "progressive": 0,
                     "large": True,
                     "largeThreshold": _MANY_NODES,
-                    "encode": {"x": 0, "y": 1, "itemName": 2},
+                    "zlevel": -1,  # below the tooltip
+                    "dimensions": ["x", "y", "number"],
+                    "encode": {"x": 0, "y": 1, "tooltip": []},
                     "symbolSize": grain * looks[state][1],
                     "emphasis": {"disabled": True},
                     "itemStyle": {"color": looks[state][0], "opacity": looks[state][2]},
-                    "data": [[round(node.x, 3), round(node.y, 3), _levels(node)] for node in nodes],
+                    ":data": _points(self.view.spots, numbers),
                 }
-                for state, nodes in self.series.items()
+                for state, numbers in self.series.items()
             ],
         }
 
     def _clicked(self, point: dict[str, Any]) -> None:
-        nodes = list(self.series.values())[int(point["series"])]
-        self._show(nodes[int(point["place"])])
+        numbers = list(self.series.values())[int(point["series"])]
+        self._show(self.view[int(numbers[int(point["place"])])])
 
     def _show(self, node: LatticeNode | None) -> None:
         self.detail.clear()
@@ -204,10 +212,10 @@ class _Explorer:
         self._rows()
 
     def _rows(self) -> None:
-        nodes = self.view.table(_STATES[str(self.state.value)])
-        pages = max(-(-len(nodes) // _PAGE), 1)
+        numbers = self.view.numbers(_STATES[str(self.state.value)])
+        pages = max(-(-len(numbers) // _PAGE), 1)
         self.number = min(max(self.number, 0), pages - 1)
-        shown = nodes[self.number * _PAGE : (self.number + 1) * _PAGE]
+        shown = numbers[self.number * _PAGE : (self.number + 1) * _PAGE]
         self.part.clear()
         with self.part:
             rows: list[list[Any]] = [
@@ -218,7 +226,7 @@ class _Explorer:
                     node.suppressed,
                     lambda node=node: self._select(node),
                 ]
-                for node in shown
+                for node in map(self.view.__getitem__, shown.tolist())
             ]
             heads = (
                 " · ".join(self.view.columns),
@@ -231,7 +239,7 @@ class _Explorer:
             with ui.element("div").classes("s-row s-pager"):
                 back = ui.button(icon="chevron_left", on_click=lambda: self._turn(-1))
                 named(back.props("flat round dense"), text.PREVIOUS)
-                ui.label(text.page(self.number, pages, len(nodes))).classes("s-small")
+                ui.label(text.page(self.number, pages, len(numbers))).classes("s-small")
                 forth = ui.button(icon="chevron_right", on_click=lambda: self._turn(1))
                 named(forth.props("flat round dense"), text.FOLLOWING)
                 back.set_enabled(self.number > 0)
@@ -240,6 +248,22 @@ class _Explorer:
     def _select(self, node: LatticeNode) -> None:
         button = ui.button(text.SELECT, on_click=lambda: self._show(node)).props("flat dense")
         named(button, text.select_node(_levels(node)))
+
+
+def _points(spots: Spots, numbers: Counts) -> str:
+    """Return the call that decodes points: their positions, and which combination each one is.
+
+    One array of numbers is drawn sooner than lists, which the page would watch for changes.
+    """
+    heights = spots.levels.max(axis=0) + 1
+    flat = np.ravel_multi_index(tuple(spots.levels[numbers].T), tuple(heights))
+    points = np.stack([spots.places[numbers], spots.rows[numbers], flat], axis=1)
+    return f'shoalPoints("{b64encode(points.astype("<f4").tobytes()).decode()}")'
+
+
+def _formatter(heights: Sequence[int]) -> str:
+    """Return the call that makes the function that names the combination of a point."""
+    return f"shoalLevels({[int(height) + 1 for height in heights]})"
 
 
 def _levels(node: LatticeNode) -> str:

@@ -8,7 +8,9 @@ from nicegui import ui
 
 ACCENT = "#0b6684"
 STYLES = sorted(Path(__file__).parent.glob("*.css"), key=lambda path: path.stem != "shoal")
-_SCRIPT = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
+_SCRIPTS = [
+    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("page.js", "points.js")
+]
 
 
 def apply() -> None:
@@ -16,4 +18,5 @@ def apply() -> None:
     ui.colors(primary=ACCENT, dark="#141c28", dark_page="#0d131c")
     for style in STYLES:
         ui.add_css(style)
-    ui.add_head_html(f"<script>{_SCRIPT}</script>")
+    for script in _SCRIPTS:
+        ui.add_head_html(f"<script>{script}</script>")
