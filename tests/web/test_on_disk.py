@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -20,16 +21,19 @@ from tests.web.test_screens import go_on, simulate, until
 
 from shoal.engines.large_table import LargeTable
 from shoal.errors import InputError
+from shoal.identifiers.keys import Key
 from shoal.report import document
 from shoal.web.project import on_disk
 from shoal.web.project.analyst import Analyst
 from shoal.web.project.desk import Desk, FileRequest, TableRequest
 from shoal.web.project.editors import find_values
 from shoal.web.project.feedback import count_groups, foresee
+from shoal.web.project.guarantee import PRIVATE
 from shoal.web.project.opening import examine
+from shoal.web.project.private_draw import STARTS, bounds_of, foresee_draw
 from shoal.web.project.studies import list_nodes
 from shoal.web.project.topics import Step
-from shoal.web.text import common, describe, open, private_draw, protect, release
+from shoal.web.text import common, open, private_draw, protect, release
 
 TINY = "200MB"  # the least: every table is larger, because Shoal itself needs as much
 
@@ -146,6 +150,68 @@ def test_a_release_from_disk_is_whole_and_its_command_repeats_it(
     assert "--engine duckdb --memory 200000000" in made.files["command"].read_text()
 
 
+def write_visits(path):
+    """Write 120 people with three visits each; their numbers link the visits."""
+    people = np.repeat(np.arange(120), 3)
+    ill = np.random.default_rng(1).integers(0, 3, 360)
+    table = {"patient_id": [f"P{i:05}" for i in people], "age": people % 7, "diagnosis": ill}
+    pyarrow.csv.write_csv(pyarrow.table(table), path)
+
+
+def test_pseudonyms_on_disk_are_those_in_memory_and_the_command_repeats_them(new_project, tmp_path):
+    path, key = tmp_path / "visits.csv", tmp_path / "key.bin"
+    write_visits(path)
+    Key.new().write(key)
+
+    async def run(memory):
+        project = new_project(f"workspace-{memory}")
+        project.memory = memory
+        await project.open(path)
+        project.change_columns(["patient_id"], replace={"pseudonym": {}})
+        project.set_secret(key_file=key, domain="study")
+        project.promise(method="flash")
+        await until(lambda: project.figures.outlook is not None and project.figures.outlook.exact)
+        assert project.figures.outlook.problem == ""
+        project.start_run()
+        return await finished(project)
+
+    disk, memory = (asyncio.run(run(size)) for size in (TINY, None))
+    assert disk.state == memory.state == "done", (disk.text, memory.text)
+    assert (disk.request.on_disk, memory.request.on_disk) == (True, False)
+    released = disk.files["release"].read_bytes()
+    assert b"P00000" not in released
+    in_memory = memory.files["release"].read_bytes()
+    assert sorted(released.splitlines()) == sorted(in_memory.splitlines())
+    assert disk.summary["replaced"] == memory.summary["replaced"]
+    for kind in ("release", "report"):
+        disk.files[kind].unlink()
+    command = [sys.executable, "-m", *shlex.split(disk.files["command"].read_text())]
+    subprocess.run(command, cwd=disk.folder, check=True, capture_output=True)
+    assert disk.files["release"].read_bytes() == released
+
+
+def test_a_private_draw_on_disk_has_no_replaced_identifiers_and_says_so(project, tmp_path):
+    path = tmp_path / "visits.csv"
+    write_visits(path)
+    project.memory = TINY
+
+    async def run():
+        await project.open(path)
+        project.change_columns(["patient_id"], replace={"pseudonym": {}})
+        declared = {"age": bounds_of(project.columns["age"], "0", "9")}
+        declared["diagnosis"] = bounds_of(project.columns["diagnosis"], "0", "2")
+        for name, stated in declared.items():
+            project.change_columns([name], declared=stated)
+        project.promise(method=PRIVATE, options=dict(STARTS), k=40)
+        before = foresee_draw(project)
+        project.change_columns(["patient_id"], replace=None)
+        return before, foresee_draw(project)
+
+    before, after = asyncio.run(run())
+    assert before.problem == private_draw.replaced("patient_id")
+    assert after.problem == ""
+
+
 def test_an_interrupted_question_makes_way(tmp_path):
     path = tmp_path / "numbers.parquet"
     random = np.random.default_rng(0)
@@ -171,11 +237,10 @@ def test_screens_say_that_rows_stay_on_disk_and_what_is_not_offered(project, pat
         await until(lambda: project.is_ready(Step.DESCRIBE) and not project.busy)
         await user.should_see("its rows stay on disk")
         await go_on(user)
-        await user.should_see(describe.ON_DISK_REPLACEMENTS)
         await go_on(user)
         await go_on(user)
         await user.should_see(protect.METHODS_ON_DISK)
-        await user.should_not_see(private_draw.TITLE)
+        await user.should_see(private_draw.TITLE)
         await until(lambda: project.figures.outlook is not None and project.figures.outlook.exact)
         user.find(common.CREATE).click()
         await until(lambda: bool(project.runs))

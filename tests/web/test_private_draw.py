@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 
+import pytest
 from tests.web.conftest import finished
 
 from shoal.web.project.guarantee import PRIVATE
 from shoal.web.project.private_draw import STARTS, bounds_of, foresee_draw, values_of
+
+TINY = "200MB"  # every table is larger, because Shoal itself needs as much
 
 
 def run(coroutine):
     return asyncio.run(coroutine)
 
 
-def test_a_private_draw_needs_declarations_and_then_states_its_claim(project, tmp_path):
+@pytest.mark.parametrize("memory", [None, TINY], ids=["in memory", "on disk"])
+def test_a_private_draw_needs_declarations_and_then_states_its_claim(project, tmp_path, memory):
+    project.memory = memory
     path = tmp_path / "people.csv"
     rows = "".join(f"{20 + i % 40},{'fm'[i % 2]},{'yn'[i % 3 == 0]}\n" for i in range(900))
     path.write_text(f"age,sex,ill\n{rows}", encoding="utf-8")
@@ -24,7 +31,7 @@ def test_a_private_draw_needs_declarations_and_then_states_its_claim(project, tm
         roles = {"age": "quasi", "sex": "quasi", "ill": "sensitive"}
         for name, role in roles.items():
             project.set_role([name], role)
-        project.promise(method=PRIVATE, options=dict(STARTS), k=40)
+        project.promise(method=PRIVATE, options={**STARTS, "seed": 1}, k=40)
         before = foresee_draw(project).problem
         age = bounds_of(project.columns["age"], "0", "110")
         project.change_columns(["age"], declared=age, recipe={"intervals": [10, 40]})
@@ -40,6 +47,14 @@ def test_a_private_draw_needs_declarations_and_then_states_its_claim(project, tm
     assert done.summary["claims"]
     assert done.summary["records"] is None
     assert done.summary["suppressed"] is None
+    assert done.request.on_disk == (memory is not None)
+    assert {"report", "json"} <= set(done.files)
+    released = done.files["release"].read_bytes()
+    for kind in ("release", "report"):
+        done.files[kind].unlink()
+    program = [sys.executable, done.files["python"].name]
+    subprocess.run(program, cwd=done.folder, check=True, capture_output=True)
+    assert done.files["release"].read_bytes() == released
 
 
 def test_bounds_and_values_are_read_strictly(project, patients):

@@ -11,7 +11,6 @@ from shoal.errors import InputError, unknown
 
 LEFT_OUT = "left out"  # the choice of a column that gets no role, so that it is not published
 KEYED = {"pseudonym", "ff1", "shift"}  # replacements that need a key and a domain
-REPLACEMENTS_ON_DISK = ("drop", "mask")  # of those that the app offers
 ROLES = (*(str(role) for role in Role), LEFT_OUT)
 
 

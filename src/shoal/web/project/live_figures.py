@@ -63,14 +63,15 @@ class LiveFigures:
                 self._show(replace(project.figures, levels=counted))
             else:
                 self._show(replace(project.figures, levels=None))
+            if wanted.method == PRIVATE:  # nothing is drawn before it is asked for
+                self._show(replace(project.figures, outlook=foresee_draw(project)))
+                await self._count()
+                return
             if source.on_disk and levels is None:
                 await self._estimate()
                 await self._count()
             else:
                 await self._count()
-                if wanted.method == PRIVATE:  # nothing is drawn before it is asked for
-                    self._show(replace(project.figures, outlook=foresee_draw(project)))
-                    return
                 if levels is None:
                     await self._estimate()
             await self._find_exactly(levels is not None)

@@ -29,6 +29,8 @@ from shoal.engines.people import count_identifier
 from shoal.engines.replacing import with_coarser_identifiers
 from shoal.engines.sources import find_files
 from shoal.errors import InputError
+from shoal.identifiers.replacement import Coarsening
+from shoal.identifiers.replacements import as_replacement
 from shoal.inspection import describe
 from shoal.inspection.words import is_identifying
 from shoal.reading.formats import Format
@@ -188,7 +190,7 @@ class DiskFile:
         """
         from shoal.web.project.desk import key_of
 
-        specs = {n: dict(spec) for n, spec in request.specs.items() if n in self.names}
+        specs = {n: _without_key(n, spec) for n, spec in request.specs.items() if n in self.names}
         trees = {n: tree for n, tree in request.hierarchies.items() if n in specs}
         key = (repr(specs), [(n, key_of(tree)) for n, tree in trees.items()], repr(request.units))
         if key != self._key:
@@ -253,6 +255,12 @@ class DiskFile:
                 maps[name] = np.zeros(column.domain, dtype=np.int32)
         packing = Packing.of({name: int(codes.max()) + 1 for name, codes in maps.items()})
         return self.engine.release(Plan(packing, maps)).class_sizes()
+
+
+def _without_key(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of a column for questions: only coarser identifiers are replaced in them."""
+    coarser = "replace" in spec and isinstance(as_replacement(spec["replace"], name), Coarsening)
+    return {key: value for key, value in spec.items() if key != "replace" or coarser}
 
 
 def _refuses(kind: Any) -> bool:

@@ -75,9 +75,18 @@ def foresee_draw(project: Project) -> Outlook:
     names = [column.name for column in undeclared_columns(project)]
     if names:
         return Outlook(problem=text.undeclared(", ".join(names)))
+    replaced = _replaced_identifiers(project) if project.budget is not None else []
+    if replaced:
+        return Outlook(problem=text.replaced(", ".join(replaced)))
     wanted = project.guarantee
     try:
         claim = SafeLA(**wanted.options).price(parse(str(wanted.model)))
     except ShoalError as error:
         return Outlook(problem=str(error))
     return Outlook(note=f"{claim}. {text.DRAWN}", exact=True)
+
+
+def _replaced_identifiers(project: Project) -> list[str]:
+    """Return the identifiers that are published in another form, which no draw on disk can have."""
+    columns = (project.columns[name] for name in project.columns.names("identifier"))
+    return [column.name for column in columns if column.replace is not None]

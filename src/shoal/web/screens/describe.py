@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import events, ui
 
 from shoal.errors import ShoalError
-from shoal.web.project.columns import KEYED, REPLACEMENTS_ON_DISK, ColumnInfo
+from shoal.web.project.columns import KEYED, ColumnInfo
 from shoal.web.project.project import Project
 from shoal.web.project.saving import home
 from shoal.web.project.topics import Topic
@@ -164,14 +164,7 @@ def _identifiers(project: Project) -> None:
     names = project.columns.names("identifier")
     if not names:
         return
-    on_disk = project.source is not None and project.source.on_disk
-    lead = text.ON_DISK_REPLACEMENTS if on_disk else text.IDENTIFIERS_LEAD
-    offered = {
-        name: words
-        for name, words in text.REPLACEMENTS.items()
-        if not on_disk or name in REPLACEMENTS_ON_DISK
-    }
-    with card(text.IDENTIFIERS, lead):
+    with card(text.IDENTIFIERS, text.IDENTIFIERS_LEAD):
         keyed = False
         for name in names:
             stated = next(iter(project.columns[name].replace or {"drop": {}}))
@@ -179,7 +172,7 @@ def _identifiers(project: Project) -> None:
             with ui.element("div").classes("s-line"):
                 ui.label(name).classes("s-name")
                 select = ui.select(
-                    offered,
+                    text.REPLACEMENTS,
                     value=stated,
                     on_change=lambda event, name=name: _replace(project, name, event.value),
                 ).props("outlined dense options-dense")

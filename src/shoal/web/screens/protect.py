@@ -9,7 +9,7 @@ from nicegui import ui
 
 from shoal.anonymize import METHODS, options_of
 from shoal.anonymize.algorithm import about
-from shoal.engines.methods_on_disk import draws_records, runs_on_disk
+from shoal.engines.methods_on_disk import runs_on_disk
 from shoal.web.project.columns import ColumnInfo
 from shoal.web.project.guarantee import PRIVATE, RARE, Sentence
 from shoal.web.project.private_draw import STARTS
@@ -60,8 +60,7 @@ def build(project: Project) -> None:
                 on_change(project, sentences, follow, Topic.GUARANTEE)
                 _suppression(project)
             by_hand(project)
-            if not _on_disk(project):
-                differential_privacy(project)
+            differential_privacy(project)
             _advanced(project)
         with ui.element("div").classes("s-stack s-sticky"):
             with card(text.EXPECT):
@@ -78,11 +77,7 @@ def _methods(project: Project) -> dict[str, str]:
     methods = {name: f"{name}: {about(method)}" for name, method in METHODS.items()}
     if not _on_disk(project):
         return methods
-    return {
-        name: words
-        for name, words in methods.items()
-        if runs_on_disk(METHODS[name]) and not draws_records(METHODS[name])
-    }
+    return {name: words for name, words in methods.items() if runs_on_disk(METHODS[name])}
 
 
 def _k(project: Project) -> None:

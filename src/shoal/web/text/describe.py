@@ -57,10 +57,6 @@ REPLACEMENT_WHY = {
     "mask": "What remains is treated as something others may know.",
     "redact": "Names and numbers that are recognized are removed; others may remain.",
 }
-ON_DISK_REPLACEMENTS = (
-    "The rows of this table stay on disk, where identifiers can be removed or shortened. "
-    "Pseudonyms need a table that fits in memory."
-)
 REPLACEMENT = "What happens to it"
 DOMAIN = "Recipient or project"
 DOMAIN_WHY = "Pseudonyms of two recipients have nothing in common, so they cannot join their data."

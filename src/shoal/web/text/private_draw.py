@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shoal.web.text.describe import REPLACEMENTS
+
 TITLE = "Hide who took part"
 LEAD = (
     "Differential privacy: rows are drawn at random, so that the release is almost as likely with "
@@ -48,3 +50,11 @@ DRAWN = "The release is drawn at random; its figures are known once it is drawn.
 def undeclared(names: str) -> str:
     """Return which columns have to be declared."""
     return f"State what is possible in {names}."
+
+
+def replaced(names: str) -> str:
+    """Return that identifiers cannot be replaced in a private draw from disk."""
+    return (
+        "The rows of this table stay on disk, where differential privacy and replaced identifiers "
+        f"cannot be combined. On the screen Describe, choose “{REPLACEMENTS['drop']}” for {names}."
+    )
