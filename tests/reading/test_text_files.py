@@ -61,6 +61,23 @@ def test_binary_data_is_refused(rows, raw, quietly):
         rows(raw)
 
 
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"PK\x03\x04\x14\0", "is a ZIP archive, or a spreadsheet under another name; unpack it"),
+        (b"@relation people\n@attribute age real\n@data\n31\n", "is in the ARFF format"),
+        (b"% people\n%\n@RELATION people\n@DATA\n31\n", "is in the ARFF format"),
+    ],
+)
+def test_other_formats_are_named_with_what_to_do(rows, raw, reason):
+    with pytest.raises(InputError, match=reason):
+        rows(raw)
+
+
+def test_a_column_may_be_called_like_the_first_line_of_another_format(rows):
+    assert rows("@relations,age\nx,31\n") == {"@relations": ["x"], "age": [31]}
+
+
 @pytest.mark.parametrize("name", ["people.csv.gz", "people.CSV.GZ"])
 def test_gzip_is_unpacked(rows, name):
     assert rows(gzip.compress(TEXT.encode()), name) == READ

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import os
+import re
 import tempfile
 import warnings
 import zlib
@@ -30,6 +31,8 @@ _MARKS = {  # longer ones first, because one begins with another
 _UTF8 = ("utf-8", "utf-8-sig")
 _UNKNOWN: frozenset[str] = frozenset()  # line ends of a text that is not decoded yet
 _GUESSES = ("cp1252", "latin-1")  # for bytes that are not UTF-8 and have no mark
+_ARCHIVE = b"PK\x03\x04"
+_ARFF = re.compile(rb"(\s*%[^\n]*\n)*\s*@relation\b", re.IGNORECASE)
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -169,7 +172,9 @@ def _survey(path: Path, name: Path) -> tuple[str, frozenset[str]]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     encoding, valid, high = "", True, False
     kinds = _Kinds()
-    for piece in _pieces(path, name):
+    for number, piece in enumerate(_pieces(path, name)):
+        if number == 0:
+            _refuse_other_formats(piece, name)
         encoding = encoding or next((n for m, n in _MARKS.items() if piece.startswith(m)), "utf-8")
         if encoding not in _UTF8:
             return encoding, _UNKNOWN
@@ -190,6 +195,20 @@ def _decodes(decoder: codecs.IncrementalDecoder, piece: bytes, *, final: bool = 
     except UnicodeDecodeError:
         return False
     return True
+
+
+def _refuse_other_formats(piece: bytes, name: Path) -> None:
+    """Raise an error if the first bytes of a file belong to a format that is not read as text."""
+    if piece.startswith(_ARCHIVE):
+        raise InputError(
+            f"{name}: is a ZIP archive, or a spreadsheet under another name; unpack it and open "
+            "the table inside, or give it the ending .xlsx"
+        )
+    if _ARFF.match(piece):
+        raise InputError(
+            f"{name}: is in the ARFF format, whose first lines describe the columns; save the "
+            "table as CSV, with the names of the columns in the first line"
+        )
 
 
 def _binary(path: Path) -> InputError:
