@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -99,12 +100,9 @@ class Classes:
     @cached_property
     def heaviest(self) -> Counts:
         """(classes,) the most records that one person has in each class."""
-        from shoal.core.members import Members
-
-        person = self.table.person
-        if person is None or not len(self):
+        members = self.members
+        if members is None or not len(self):
             return np.ones(len(self), dtype=np.int64)
-        members = Members.of(self.ids, person, self.table.counts)
         starts = np.searchsorted(members.place, np.arange(len(self)))
         return np.maximum.reduceat(members.rows, starts)
 
@@ -140,6 +138,14 @@ class Classes:
         if person is None:
             return int(self.rows.sum())
         return int(np.count_nonzero(np.bincount(person.ids[self.ids >= 0], minlength=1)))
+
+    @property
+    def members(self) -> Any:
+        """The people of each class, None if each record is a different person."""
+        from shoal.core.members import Members
+
+        person = self.table.person
+        return None if person is None else Members.of(self.ids, person, self.table.counts)
 
     def histogram(self, name: str) -> Histogram:
         """Return how many people of each class have each value of a column.

@@ -5,7 +5,7 @@ Models are checked on them as on any classes; the counts come from a file that w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from shoal.core.classes import Classes
 from shoal.core.histogram import Histogram
 from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.support.arrays import Counts
+from shoal.support.arrays import Bools, Counts
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Tallies:
     histograms: for each sensitive column, the people of each class with each value.
     row_histograms: the same in records.
     with_value: for each of these columns, (classes,) different people with a value.
+    count_people: counts the different people of some classes, None if people are in one class each
+        or it is not known.
     """
 
     rows: Counts
@@ -38,6 +40,18 @@ class Tallies:
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
     row_histograms: Mapping[str, Histogram] = field(default_factory=dict)
     with_value: Mapping[str, Counts] = field(default_factory=dict)
+    count_people: Callable[[Bools], int] | None = None
+
+
+@dataclass(frozen=True)
+class CountedMembers:
+    """The people of classes, known by their number and by a function that counts them.
+
+    total: people with a row in some class. count_people: counts those of some classes.
+    """
+
+    total: int
+    count_people: Callable[[Bools], int]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,6 +109,12 @@ class CountedClasses(Classes):
         """Number of people with a released record."""
         known = self.tallies.released_people
         return int(self.rows.sum()) if known is None else known
+
+    @property
+    def members(self) -> CountedMembers | None:
+        """The people of each class, None if everyone is in one class."""
+        count = self.tallies.count_people
+        return None if count is None else CountedMembers(self.released_people, count)
 
     def histogram(self, name: str) -> Histogram:
         """Return how many people of each class have each value of a column."""

@@ -56,6 +56,11 @@ class Members:
         present[self.person] = True
         return present
 
+    @property
+    def total(self) -> int:
+        """Number of people with a row in some class."""
+        return int(self.present.sum())
+
     def count_people(self, classes: Bools) -> int:
         """Return the number of people with a row in one of these classes."""
         return len(np.unique(self.person[classes[self.place]]))

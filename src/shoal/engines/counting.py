@@ -14,7 +14,7 @@ from shoal.core.histogram import Histogram
 from shoal.core.table import Table
 from shoal.engines.engine import Counted
 from shoal.engines.packing import Packing
-from shoal.support.arrays import Codes, Counts
+from shoal.support.arrays import Bools, Codes, Counts
 
 
 def same_classes(one: Counted, other: Counted) -> bool:
@@ -41,6 +41,7 @@ class Counting:
     with_value: counts their people with a value of a column; None if each row is one person.
     cells: the published cells of each quasi-identifier. total: the whole release as one class.
     codes: for each sensitive column the code of each counted value, if they differ.
+    count_people: counts the different people of some classes, in the order of `order_of`.
     """
 
     classes: Callable[[str | None], Counted]
@@ -48,6 +49,7 @@ class Counting:
     cells: Mapping[str, Any]
     total: Counted
     codes: Mapping[str, Codes] | None = None
+    count_people: Callable[[Bools], int] | None = None
 
 
 def counted_classes(
@@ -81,6 +83,7 @@ def counted_classes(
         people,
         rows,
         with_value,
+        counting.count_people,
     )
     return CountedClasses.counted(Table(tuple(columns), tallies.rows), tallies, origin)
 

@@ -6,7 +6,7 @@ Columns of codes are d0, d1, …, plain columns p0, p1, …, words w0, w1, … a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pyarrow as pa
 from shoal.core.values.encoding import is_text
 from shoal.engines.cutting import Partition
 from shoal.engines.duckdb_partitions import DuckDBPartitions
+from shoal.engines.duckdb_profiles import DIGEST_WORDS, Profiles
 from shoal.engines.duckdb_released import (
     DuckDBReleased,
     mapped,
@@ -23,7 +24,7 @@ from shoal.engines.duckdb_released import (
     pack_words,
 )
 from shoal.engines.duckdb_replacing import DuckDBReplacing
-from shoal.engines.duckdb_session import Session, quoted
+from shoal.engines.duckdb_session import Session, literal, quoted
 from shoal.engines.duckdb_sources import rows_of
 from shoal.engines.duckdb_written import count_written
 from shoal.engines.engine import (
@@ -62,6 +63,7 @@ class DuckDBEngine:
         self._known: dict[str, Values] = {}  # the distinct values that were asked for
         self._encoding: tuple[Encoding, RowCounts] | None = None  # what is encoded, and its rows
         self._linked: str | None = None  # the column of sets of linked rows
+        self._profiles = Profiles(self._session)
         self._releases = 0
         self._source = self._open()
 
@@ -124,7 +126,8 @@ class DuckDBEngine:
 
     def _count_identifier(self, name: str) -> Filled:
         """Count the values of an identifier; empty texts are missing."""
-        text = self._scan.types is None or is_text(self._scan.types[name])
+        kind = (self._scan.types or {}).get(name)
+        text = kind is None or is_text(kind)
         cell = f"nullif({quoted(name)}, '')" if text else quoted(name)
         words = f"avg(length({cell}) - length(replace({cell}, ' ', '')) + 1)" if text else "0"
         found = self._session.arrow(
@@ -160,7 +163,7 @@ class DuckDBEngine:
             cells.append(f"{self._cell(name)} AS p{number}")
         for unit, names in ((PERSON, encoding.person), (HOUSEHOLD, encoding.household)):
             if names:
-                self._number(unit, names)
+                self._number(unit, names, encoding.links.missing)
                 cells.append(f"{unit}_ids.id AS {unit}")
                 same = " AND ".join(f"s.{quoted(n)} = {unit}_ids.{quoted(n)}" for n in names)
                 joins.append(f"LEFT JOIN {unit}_ids ON {same}")
@@ -182,6 +185,8 @@ class DuckDBEngine:
         raw = {}
         for name in (name for each in encoding.replaced.values() for name in each.columns):
             raw[name] = self._cell(name).replace(quoted(name), f"s.{quoted(name)}")
+        raw |= {name: self._filled(f"s.{quoted(name)}", encoding.links.missing)
+                for name in encoding.links.columns}  # fmt: skip
         replacing = DuckDBReplacing(self._session, self._source, encoding, raw)
         replacing.encode(cells, joins)
         self._columns |= replacing.columns
@@ -189,12 +194,17 @@ class DuckDBEngine:
         if self._linked is not None:
             self._columns[LINKED] = self._linked
 
-    def _number(self, unit: str, names: Sequence[str]) -> None:
+    @staticmethod
+    def _filled(cell: str, missing: Sequence[str]) -> str:
+        """Return the expression of a cell, with a null for texts that mean a missing value."""
+        texts = ", ".join(literal(text) for text in ("", *missing))
+        return f"CASE WHEN CAST({cell} AS VARCHAR) IN ({texts}) THEN NULL ELSE {cell} END"
+
+    def _number(self, unit: str, names: Sequence[str], missing: Sequence[str]) -> None:
         """Give each person or household a number, and check that every row names one."""
         listed = ", ".join(map(quoted, names))
         for name in names:
-            cell = quoted(name)
-            blank = f"CAST({cell} AS VARCHAR) = '' OR {cell} IS NULL"
+            blank = f"{self._filled(quoted(name), missing)} IS NULL"
             empty = self._session.value(f"SELECT count(*) FROM {self._source} WHERE {blank}")
             if empty:
                 rows = "1 row has" if empty == 1 else f"{empty:,} rows have"
@@ -304,17 +314,22 @@ class DuckDBEngine:
         elif plan.joined is None:
             maps = self._maps(plan.maps, f"{view}_")
             words = self._words(plan.classes, maps)
-            classes = ", ".join(f"{word} AS {key}" for word, key in zip(words, keys, strict=True))
-            source = f"SELECT encoded.*, {classes} FROM encoded {maps.joins}"
+            named = ", ".join(f"{word} AS {key}" for word, key in zip(words, keys, strict=True))
+            source = f"SELECT encoded.*, {named} FROM encoded {maps.joins}"
         else:
             source = self._join(plan, keys, f"{view}_results")
+        classes = plan.classes
+        if plan.by_profile and self._linked is not None:
+            source = self._profiles.joined(source, self._linked, keys, f"{view}_profiles")
+            classes = replace(classes, words=classes.words + DIGEST_WORDS)
+            keys = [f"k{j}" for j in range(classes.words)]
         if plan.dropped is not None and len(plan.dropped[0]):
             dropped = dict(zip(keys, plan.dropped, strict=True))
             self._session.store(f"{view}_dropped", pa.table(dropped))
             using = f"ANTI JOIN {view}_dropped USING ({', '.join(keys)})"
             source = f"SELECT * FROM ({source}) {using}"
         self._session.run(f"CREATE OR REPLACE VIEW {view} AS {source}")
-        return DuckDBReleased(self._session, self._columns, plan.classes, self._units(), view)
+        return DuckDBReleased(self._session, self._columns, classes, self._units(), view)
 
     def _join(self, plan: Plan, keys: list[str], table: str) -> str:
         """Return the query that joins the class of each tuple."""

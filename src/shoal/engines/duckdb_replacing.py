@@ -60,6 +60,11 @@ class DuckDBReplacing:
                 joins.append(join)
             else:
                 by_row[self.columns[name]] = each
+        for place, name in enumerate(self._encoding.links.columns, len(self.columns)):
+            found, join = self._number_links(name, f"l{place}")
+            cells += found
+            joins.append(join)
+        self._linked_by_person |= self._encoding.links.people
         rows = f"FROM {self._source} s {' '.join(joins)}"
         if by_row:
             self._encode_in_batches(cells, rows, by_row)
@@ -79,14 +84,8 @@ class DuckDBReplacing:
             known, number, join = f"SELECT {quoted(name)} AS v, id AS c FROM person_ids", "id", ""
             numbers = "person_ids"
         else:
-            values = f"SELECT DISTINCT {self._raw[name]} AS v FROM {self._source} s"
-            self._session.run(
-                f"CREATE OR REPLACE TABLE {numbers} AS SELECT v, row_number() OVER () - 1 AS c "
-                f"FROM ({values}) WHERE v IS NOT NULL"
-            )
-            self._tables.append(numbers)
             known, number = f"SELECT v, c FROM {numbers}", "c"
-            join = f"LEFT JOIN {numbers} ON {self._raw[name]} = {numbers}.v "
+            join = self._number_values(name, numbers)
 
         def published(batch: Any) -> Any:
             cells = replacing.publish(pa.table({name: batch.column("v")}))
@@ -103,6 +102,26 @@ class DuckDBReplacing:
             self._links.append(f"l{column[1:]}")
             cells.append(f"CASE WHEN {made}.r IS NULL THEN NULL ELSE {made}.c END AS l{column[1:]}")
         return cells, f"{join}LEFT JOIN {made} ON {numbers}.{number} = {made}.c"
+
+    def _number_values(self, name: str, numbers: str) -> str:
+        """Give each distinct value a number, and return the join of the rows with it."""
+        values = f"SELECT DISTINCT {self._raw[name]} AS v FROM {self._source} s"
+        self._session.run(
+            f"CREATE OR REPLACE TABLE {numbers} AS SELECT v, row_number() OVER () - 1 AS c "
+            f"FROM ({values}) WHERE v IS NOT NULL"
+        )
+        self._tables.append(numbers)
+        return f"LEFT JOIN {numbers} ON {self._raw[name]} = {numbers}.v "
+
+    def _number_links(self, name: str, column: str) -> tuple[list[str], str]:
+        """Return the cells that link rows as they are and their join; nothing if none repeats."""
+        numbers = f"numbers_{column}"
+        join = self._number_values(name, numbers)
+        filled = self._session.value(f"SELECT count({self._raw[name]}) FROM {self._source} s")
+        if filled == self._session.value(f"SELECT count(*) FROM {numbers}"):
+            return [], ""
+        self._links.append(column)
+        return [f"{numbers}.c AS {column}"], join
 
     def _encode_in_batches(
         self, cells: Sequence[str], rows: str, by_row: Mapping[str, Replacing]

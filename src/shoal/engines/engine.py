@@ -79,13 +79,30 @@ class Replacing:
     recipe: str
 
 
+@dataclass(frozen=True)
+class Links:
+    """What links the rows of a published file.
+
+    columns: identifiers whose equal values link rows. people: whether the rows of a person are
+    linked too. missing: texts that mean a missing value in columns that link or identify.
+    """
+
+    columns: tuple[str, ...] = ()
+    people: bool = False
+    missing: tuple[str, ...] = ()
+
+
+UNLINKED = Links()
+
+
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """How rows are encoded.
 
     dictionaries: the columns that become codes. plain: columns that stay as they are.
-    person, household: the columns that identify them. People whom a replaced identifier links are
-    one person. replaced: identifiers that are published in another form.
+    person, household: the columns that identify them. People whom an identifier links are one
+    person. replaced: identifiers that are published in another form.
+    links: what links the rows of a published file.
     """
 
     dictionaries: Mapping[str, Dictionary]
@@ -93,6 +110,7 @@ class Encoding:
     person: Sequence[str] = ()
     household: Sequence[str] = ()
     replaced: Mapping[str, Replacing] = field(default_factory=dict)
+    links: Links = UNLINKED
 
     def equals(self, other: Encoding) -> bool:
         """Return whether another encoding gives every row the same codes."""
@@ -106,6 +124,7 @@ class Encoding:
             and tuple(self.plain) == tuple(other.plain)
             and tuple(self.person) == tuple(other.person)
             and tuple(self.household) == tuple(other.household)
+            and self.links == other.links
             and {n: each.recipe for n, each in self.replaced.items()}
             == {n: each.recipe for n, each in other.replaced.items()}
         )
@@ -160,6 +179,8 @@ class Plan:
     maps: for each of them the published code of each code; `joined` replaces them if it is given.
     dropped: the words of classes that are not released.
     by_row: whether the maps apply to the entries that were stored row by row.
+    by_profile: whether rows are in one class only if the rows linked to them are in the same set of
+    classes; further words of a class are then a digest of this set. Spark does not do this.
     """
 
     classes: Packing
@@ -167,6 +188,7 @@ class Plan:
     dropped: list[Counts] | None = None
     joined: Joined | None = None
     by_row: bool = False
+    by_profile: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from shoal.core.roles import warn_unassigned
 from shoal.engines.anonymizing import anonymize_rows
 from shoal.engines.by_partition import depends_on_classes
 from shoal.engines.dictionaries import Encoded, Encoder
-from shoal.engines.engine import Encoding, Engine, RowCounts, Source, Values
+from shoal.engines.engine import UNLINKED, Encoding, Engine, Links, RowCounts, Source, Values
 from shoal.engines.memory import Budget
 from shoal.engines.methods_on_disk import (
     draws_records,
@@ -55,6 +55,7 @@ class LargeTable:
         budget: The memory that may be used.
         partition_rows: Rows of a partition, for methods that run on partitions.
         processes: Number of worker processes for partitions; by default one per core.
+        links: What links the rows of a file that is published already.
 
     >>> import shoal
     >>> from pathlib import Path
@@ -76,8 +77,9 @@ class LargeTable:
         budget: Budget,
         partition_rows: int | None = None,
         processes: int | None = None,
+        links: Links = UNLINKED,
     ) -> None:
-        self.files, self.budget = files, budget
+        self.files, self.budget, self.links = files, budget, links
         self.partition_rows, self.processes = partition_rows, processes
         self._request = request
         self._publishers: Mapping[str, Publisher] = {}  # of identifiers that are published
@@ -104,14 +106,14 @@ class LargeTable:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def described(self, request: Request) -> LargeTable:
+    def described(self, request: Request, links: Links = UNLINKED) -> LargeTable:
         """Return the same rows with other roles or hierarchies.
 
         Both share the working files: rows are read once, and encoded again only if their codes
         change. This table must not be used any more, and stays open as long as the other.
         """
         other = copy.copy(self)
-        other._request = request
+        other._request, other.links = request, links
         other._origin = self._origin or self
         other._publishers = {}
         for name in ("encoded", "plain", "counts"):
@@ -171,6 +173,11 @@ class LargeTable:
         if name in self._publishers:
             return self._publishers[name].kind.type
         return pa.string() if self._scan.types is None else self._scan.types[name]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns of the files."""
+        return tuple(self._scan.names)
 
     @property
     def types(self) -> Mapping[str, Any] | None:
@@ -255,7 +262,9 @@ class LargeTable:
             dictionaries[self.weights.column] = self.weights.dictionary
         plain = [name for name in self.plain if name not in self._publishers]
         replaced = {name: each.replacing for name, each in self._publishers.items()}
-        encoding = Encoding(dictionaries, plain, units["person"], units["household"], replaced)
+        encoding = Encoding(
+            dictionaries, plain, units["person"], units["household"], replaced, self.links
+        )
         found = self.engine.encode(encoding)
         if not found.rows:
             raise InputError(f"{self.files.name}: has a header but no rows; nothing to anonymize")

@@ -15,10 +15,22 @@ import numpy as np
 
 from shoal.core.column import Column, Role
 from shoal.core.counted_classes import CountedClasses, Marginals
+from shoal.core.grouping import group_keys
+from shoal.core.linked_rows import link_sets
+from shoal.core.people import Unit
 from shoal.core.table import Table
 from shoal.core.verification import old_codes
-from shoal.engines.counting import Counting, counted_classes
-from shoal.engines.engine import Counted, Plan, Released, Source
+from shoal.engines.counting import Counting, counted_classes, order_of
+from shoal.engines.engine import (
+    HOUSEHOLD,
+    LINKED,
+    PERSON,
+    Counted,
+    Links,
+    Plan,
+    Released,
+    Source,
+)
 from shoal.engines.large_caveats import count_singled_out
 from shoal.engines.large_table import LargeTable
 from shoal.engines.memory import Budget
@@ -30,9 +42,11 @@ from shoal.reading.requests import Request
 from shoal.risk.caveats import Caveats
 from shoal.risk.homogeneity import homogeneity
 from shoal.risk.population.frequencies import Frequencies
+from shoal.support.arrays import Bools
 
 _BYTES_PER_CLASS = 200
 _SHARE = 0.5  # of the budget, for the classes
+_NOBODY: Mapping[str, Any] = {"person": (), "household": ()}
 
 
 @dataclass(frozen=True)
@@ -41,10 +55,12 @@ class Published:
 
     table: the file, with its quasi-identifiers as text.
     original: how many people of the original have each sensitive value; None for the file itself.
+    by_profile: whether a class is a set of people whose linked rows show the same, together.
     """
 
     table: LargeTable
     original: Marginals | None = None
+    by_profile: bool = True
 
     @property
     def records(self) -> int:
@@ -61,27 +77,58 @@ class Published:
         """Names of the sensitive columns."""
         return self.table.names(Role.SENSITIVE)
 
+    @property
+    def linked(self) -> bool:
+        """Whether something may link the rows of a person."""
+        return self.table.links.people or bool(self.table.links.columns)
+
     @cached_property
-    def _rows(self) -> Any:
+    def people(self) -> int | None:
+        """Number of people, None if the file does not show them."""
+        return None if self._rows.total.people is None else self.classes.released_people
+
+    @cached_property
+    def _plan(self) -> Plan:
         """All rows, with the quasi-identifiers as their classes."""
-        columns = {n: self.table.encoded[n].column for n in self.table.names(Role.QUASI)}
+        columns = {n: self.table.encoded[n].column for n in self.quasi}
         packing = Packing.of({name: column.domain + 1 for name, column in columns.items()})
         maps = {name: np.arange(c.domain, dtype=np.int32) for name, c in columns.items()}
-        self._check_classes(len(self.table.names(Role.QUASI)))
-        return self.table.engine.release(Plan(packing, maps))
+        return Plan(packing, maps, by_profile=self.by_profile and self.linked)
 
-    def _check_classes(self, columns: int) -> None:
-        """Reject a file whose classes do not fit in memory."""
-        records, names = self.records, self.table.names(Role.QUASI)
-        packing = Packing.of({n: self.table.encoded[n].column.domain for n in names})
-        most = self.table.budget.share(_SHARE) // (_BYTES_PER_CLASS + 8 * columns)
-        about = self.table.engine.tuples(packing, [{}], 0)
+    @cached_property
+    def _rows(self) -> Any:
+        records, engine = self.records, self.table.engine
+        packing = Packing.of({n: self.table.encoded[n].column.domain for n in self.quasi})
+        about = engine.tuples(packing, [{}], 0)
         assert isinstance(about, int)
-        if min(about, records) > most:
+        self._check_classes(min(about, records))
+        if self._plan.by_profile and engine.name == "spark":
             raise InputError(
-                f"{self.table.files.name}: has about {about:,} classes, too many for "
+                f"{self.table.files.name}: rows of a person that are linked are not checked in "
+                "Spark; use the engine duckdb, or state that what links them will be removed"
+            )
+        rows: Any = engine.release(self._plan)
+        if self._plan.by_profile:
+            self._check_classes(int(rows.class_sizes()[1].sum()))
+        return rows
+
+    def _check_classes(self, classes: int) -> None:
+        """Reject a file whose classes do not fit in memory."""
+        most = self.table.budget.share(_SHARE) // (_BYTES_PER_CLASS + 8 * len(self.quasi))
+        if classes > most:
+            raise InputError(
+                f"{self.table.files.name}: has about {classes:,} classes, too many for "
                 f"{self.table.budget} of memory; state a larger memory"
             )
+
+    def _count_people(self, classes: Bools) -> int:
+        """Return the number of different people in some classes."""
+        whole = self._rows.count_classes()
+        left_out = order_of(whole)[~classes]
+        plan = replace(self._plan, dropped=[word[left_out] for word in whole.words])
+        people = self.table.engine.release(plan).total.people
+        assert people is not None
+        return int(people[0])
 
     @cached_property
     def classes(self) -> CountedClasses:
@@ -89,8 +136,15 @@ class Published:
         rows, table = self._rows, self.table
         cells = {n: table.encoded[n].column.values for n in table.names(Role.QUASI)}
         sensitive = {name: table.encoded[name].column for name in self.sensitive}
+        count_people = None if rows.total.people is None else self._count_people
         if self.original is None:
-            counting = Counting(rows.count_classes, rows.count_with_value, cells, rows.total)
+            counting = Counting(
+                rows.count_classes,
+                rows.count_with_value,
+                cells,
+                rows.total,
+                count_people=count_people,
+            )
             quasi = [table.encoded[name].column for name in self.quasi]
             return counted_classes(counting, sensitive, _marginals(rows, sensitive, quasi))
         known = {name: self.original[name] for name in sensitive}
@@ -103,23 +157,45 @@ class Published:
             )
             return found
 
-        counting = Counting(rows.count_classes, count_with_value, cells, rows.total, codes)
+        counting = Counting(
+            rows.count_classes, count_with_value, cells, rows.total, codes, count_people
+        )
         return counted_classes(counting, known, self.original)
+
+    def stand_in(self) -> Table:
+        """Return a table with the roles, people and households of the file, without its rows."""
+        classes, total = self.classes, self._rows.total
+        blank = np.zeros(len(classes), dtype=np.int32)
+        units = (
+            None if counts is None else Unit((what,), blank, int(counts[0]))
+            for what, counts in ((PERSON, total.people), (HOUSEHOLD, total.households))
+        )
+        person, household = units
+        return replace(classes.table, person=person, household=household)
 
     def class_sizes(self) -> Table | Frequencies:
         """Return the sizes of the classes, for their risk, in any number.
 
         If people have several rows, return the table of their distinct rows.
         """
-        table, names = self.table, self.quasi
+        table, names, units = self.table, self.quasi, self.table.units
+        if units["person"] or units["household"]:
+            return self.rows_of_people()
+        table.records  # noqa: B018  encodes the rows
+        packing = Packing.of({name: table.encoded[name].column.domain for name in names})
+        first = names[0]
+        maps = {first: np.arange(table.encoded[first].column.domain, dtype=np.int32)}
+        plan = Plan(Packing.of({first: len(maps[first]) + 1}), maps)
+        return Frequencies(*table.engine.release(plan).tuple_sizes(packing))
+
+    def rows_of_people(self, sensitive: Sequence[str] = ()) -> Table:
+        """Return the distinct rows of each person, with what links them, if they fit in memory.
+
+        sensitive: columns that distinguish rows, in addition to the quasi-identifiers.
+        """
+        table, names, units = self.table, (*self.quasi, *sensitive), self.table.units
         records = table.records
         packing = Packing.of({name: table.encoded[name].column.domain for name in names})
-        units = table.units
-        if not units["person"] and not units["household"]:
-            first = names[0]
-            maps = {first: np.arange(table.encoded[first].column.domain, dtype=np.int32)}
-            plan = Plan(Packing.of({first: len(maps[first]) + 1}), maps)
-            return Frequencies(*table.engine.release(plan).tuple_sizes(packing))
         found = table.engine.tuples(packing, [{}], table.most_tuples(len(names)), True)
         if isinstance(found, int):
             raise InputError(
@@ -130,26 +206,24 @@ class Published:
             replace(table.encoded[name].column, codes=packing.unpack(found.words, name))
             for name in names
         )
-        return Table(
+        rows = Table(
             columns,
             found.counts,
-            person=unit_of(units["person"], found.person),
+            person=unit_of(units["person"] or (LINKED,), found.person),
             household=unit_of(units["household"], found.household),
         )
+        if found.linked is None or not self.linked:
+            return rows
+        return link_sets(rows, group_keys(found.linked).ids, as_profiles=self.by_profile)
 
     def caveats(self) -> Caveats:
-        """Count what a guarantee does not cover.
-
-        People with several rows are not counted by the values of their classes.
-        """
+        """Count what a guarantee does not cover."""
         classes, rows = self.classes, self._rows
         people = classes.released_people
         unchanged = [n for n in self.table.published if n not in self.quasi]
         insensitive = [n for n in unchanged if n not in self.sensitive]
         found = count_singled_out(rows, unchanged, insensitive, people)
-        several = rows.total.people is not None
-        same = () if several else tuple(homogeneity(classes, name) for name in self.sensitive)
-        return Caveats(found, same)
+        return Caveats(found, tuple(homogeneity(classes, name) for name in self.sensitive))
 
 
 def _marginals(
@@ -196,6 +270,9 @@ def published_on_disk(
     units: Mapping[str, Any],
     budget: Budget,
     original: Marginals | None = None,
+    links: Links | None = None,
+    *,
+    by_profile: bool = True,
 ) -> Published:
     """Open a published file.
 
@@ -206,6 +283,9 @@ def published_on_disk(
         units: The columns that identify people and households, if the file has them.
         budget: The memory that may be used.
         original: The baseline of the sensitive columns; by default the file itself.
+        links: What links the rows of a person. If it is stated, the file may lack its columns,
+            those of people and households, and insensitive ones.
+        by_profile: As for `Published`.
     """
     stated = dict(settings)
     missing = tuple(stated.pop("missing", ()) or ())
@@ -216,5 +296,16 @@ def published_on_disk(
         else:
             both = (*missing, *spec.get("missing", ()))
             specs[name] = {**spec, "missing": both} if both else dict(spec)
-    table = LargeTable(source, Request(specs, {}, units, stated), budget)
-    return Published(table, original)
+    if links is None:
+        links, request = Links(missing=missing), Request(specs, {}, units, stated)
+        return Published(LargeTable(source, request, budget, links=links), original)
+    needed = {n: spec for n, spec in specs.items() if spec["role"] != Role.INSENSITIVE}
+    table = LargeTable(source, Request(needed, {}, {**units, **_NOBODY}, stated), budget)
+    there = set(table.columns)
+    specs = {name: spec for name, spec in specs.items() if name in there}
+    known = {n: each for n, each in units.items() if n in _NOBODY and set(each) <= there}
+    request = Request(specs, {}, {**units, **_NOBODY, **known}, stated)
+    person = request.units["person"]
+    linking = [n for n in links.columns if n in there and not (links.people and person == (n,))]
+    links = Links(tuple(linking), links.people and bool(person), missing)
+    return Published(table.described(request, links), original, by_profile)

@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.core.classes import Classes
 from shoal.core.column import Column
+from shoal.core.counted_classes import CountedMembers
 from shoal.core.coverage import Fits
 from shoal.core.grouping import group
 from shoal.core.histogram import Histogram, count_values
@@ -44,7 +45,7 @@ class Candidates:
     values: Histogram
     own: Histogram
     usual: Floats
-    members: Members | None = None
+    members: Members | CountedMembers | None = None
 
     @classmethod
     def of(cls, source: Source, name: str) -> Candidates:
@@ -56,9 +57,8 @@ class Candidates:
             return cls._by_coverage(source, name)
         classes = source.classes if isinstance(source, Release) else source
         values, usual, table = classes.histogram(name), classes.reference(name), classes.table
-        members = None if table.person is None else Members.of(classes.ids, table.person)
         people = classes.people
-        return cls(table[name], people, people, values, values, usual, members)
+        return cls(table[name], people, people, values, values, usual, classes.members)
 
     @classmethod
     def _by_coverage(cls, release: Release, name: str) -> Candidates:
@@ -123,7 +123,7 @@ class Candidates:
     def total(self) -> int:
         """Number of people whose records are released."""
         members = self.members
-        return int(self.people.sum() if members is None else members.present.sum())
+        return int(self.people.sum()) if members is None else members.total
 
     @cached_property
     def owners(self) -> Codes:

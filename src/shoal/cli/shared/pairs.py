@@ -15,6 +15,7 @@ from shoal.cli.shared.scaling import Scale, refuse_large
 from shoal.cli.shared.sources import (
     EveryRole,
     Form,
+    Roles,
     hierarchies_of,
     load,
     of_release,
@@ -63,7 +64,9 @@ def load_pair(
     if scale is not None:
         budget = scale.choose_pair(original, released, roles)
         if budget is not None:
-            return _on_disk(original, released, roles, hierarchy, form, key, more, claim, budget)
+            return pair_on_disk(
+                original, released, roles, hierarchy, form, key, more, claim, budget
+            )
     refuse_large(original, released)
     for file in (original, released):
         check_readable(file)
@@ -77,10 +80,10 @@ def load_pair(
     return release
 
 
-def _on_disk(
+def pair_on_disk(
     original: Path,
     released: Path,
-    roles: EveryRole,
+    roles: Roles,
     hierarchy: Hierarchies,
     form: Form,
     key: str | None,
@@ -88,7 +91,10 @@ def _on_disk(
     claim: Any,
     budget: Budget,
 ) -> Release:
-    """Return the weighted release of two files whose rows stay on disk."""
+    """Return the weighted release of two files whose rows stay on disk.
+
+    Parameters: as for `load_pair`; budget: the memory that may be used.
+    """
     from shoal.core.column import Role
     from shoal.engines.paired import Pair
     from shoal.engines.sources import find_files
