@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from shoal.core.publishing.writing import open_writer
 from shoal.errors import InputError
-from shoal.projects.cells import Published
+from shoal.projects.treatments import Published
 from shoal.support.files import check_readable, utf8_path
 
 RECORD = "release.json"
