@@ -31,6 +31,22 @@ def outcome(k=3, method="mondrian"):
     return Outcome(f"k = {k}", contents(release(k, method)))
 
 
+def test_a_figure_that_is_not_counted_says_why():
+    report = {**outcome().report, "risk": {"expected": {"reason": "it is too large; use `shoal`"}}}
+    (figure,) = [f for f in Outcome("large", report).figures if f.text == "not counted"]
+    assert figure.meaning.endswith("; it is not counted, because it is too large")
+
+
+def test_the_verdict_repeats_neither_the_promise_nor_the_warnings():
+    report = {**outcome().report, "verdict": "400 records are released, under k, but: a warning."}
+    said = Outcome("one", report).verdict
+    assert said.endswith(
+        " released. We regrouped the released rows and checked the guarantee: it holds."
+    )
+    withheld = {**report, "records": {}, "verdict": "At least 390 records are released."}
+    assert Outcome("drawn", withheld).verdict == withheld["verdict"]
+
+
 def test_an_outcome_states_the_figures_of_the_report():
     figures = {figure.label: figure.text for figure in outcome().figures}
     report = outcome().report

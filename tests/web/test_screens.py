@@ -12,6 +12,7 @@ from nicegui import ui
 from nicegui.testing import user_simulation
 from tests.web.conftest import finished
 
+from shoal.support.wording import option
 from shoal.web.project.topics import Step, Topic
 from shoal.web.screens import layout
 from shoal.web.text import common, describe, open, protect
@@ -118,6 +119,27 @@ def test_the_person_is_asked_and_counted(project, tmp_path):
         assert project.source.rows_are_people
         await project._live._task
         assert project.figures.groups.people == 40
+
+    simulate(project, body)
+
+
+def test_hints_are_in_the_words_of_the_screen(project, tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("age\n" + "".join(f"{20 + i % 9}\n" for i in range(40)), encoding="utf-8")
+
+    async def body(user):
+        await project.open(path)
+        project.hints = (
+            {"columns": ["age"], "hint": f"repeats: state {option('rows_are_people', True)}"},
+            {"columns": ["age"], "hint": f"numbers; fix or declare with {option('missing')}"},
+            {"columns": ["age"], "hint": f"a decimal comma: add {option('decimal', ',')}"},
+        )
+        await user.open("/")
+        await user.should_see("40 records · 1 column ·")
+        await user.should_not_see("rows_are_people")
+        await user.should_see(f"age: numbers; fix them, or list them below: {open.MISSING}")
+        await user.should_see("age: a decimal comma")
+        await user.should_not_see("decimal=")
 
     simulate(project, body)
 

@@ -7,6 +7,7 @@ import csv
 import pytest
 from playwright.sync_api import expect
 from tests.web.browser.accessibility import faults
+from tests.web.browser.conftest import NARROW
 from tests.web.browser.walking import create_button, next_button
 
 POINT = """
@@ -20,10 +21,19 @@ POINT = """
 }
 """
 MARK = '<img src=x onerror="window.hacked=1">'
+LONG = "DIAGNOSIS_OF_THE_PERSON_AS_REPORTED_BY_THE_HOSPITAL"
 STUDIES = {  # the button, and what its answer shows
     "Risk in words": ("Answer the questions", "What is assumed"),
     "Levels": ("Show all combinations", "Combinations as a table"),
     "Usefulness": ("Measure usefulness", "Learned from the release"),
+}
+
+SCREENS = {  # what each shows once it is drawn
+    "open": "How the file is read",
+    "describe": "The first rows",
+    "group": "What the groups do to the table",
+    "protect": LONG,
+    "release": "What it promises",
 }
 
 
@@ -33,7 +43,7 @@ def people(tmp_path):
     path = tmp_path / "people.csv"
     with path.open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow(["age", f"town {MARK}", "diagnosis"])
+        out.writerow(["age", f"town {MARK}", LONG])
         for i in range(120):
             out.writerow([20 + i % 40, f"{MARK} {i % 4}", f"{MARK} {i % 3}"])
     return path
@@ -58,6 +68,13 @@ def test_answers_are_accessible_at_both_widths_and_run_nothing(serve, visit, peo
             expect(page.locator(".s-node")).to_contain_text("does not keep the guarantee")
             expect(page.locator(".s-node")).to_contain_text("as it is")
     assert {tab: each for tab, each in found.items() if each} == {}
+    page.set_viewport_size(NARROW)
+    wide = {}
+    for step, shown in SCREENS.items():
+        page.goto(f"{server.origin}/{step}")
+        expect(page.get_by_text(shown).first).to_be_visible()
+        wide[step] = page.evaluate("document.documentElement.scrollWidth") - NARROW["width"]
+    assert {step: pixels for step, pixels in wide.items() if pixels > 0} == {}
     assert page.evaluate("window.hacked") is None
     assert page.dialogs == page.problems == []
     assert server.read_errors() == ""

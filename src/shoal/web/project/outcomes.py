@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.report.people import released_in_words
 from shoal.support.files import read_text
 
+CHECKED = "We regrouped the released rows and checked the guarantee: it holds."
 WITHHELD = "not stated"  # it depends on records that are not released
 
 
@@ -103,8 +105,14 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """The result in one or two sentences."""
-        return str(self.report.get("verdict") or self.report["guarantee"]["promise"])
+        """The result in one or two sentences: what is released, and that it was checked.
+
+        The guarantee and what it does not cover are not repeated, because the page lists them.
+        """
+        records = self.report.get("records") or {}
+        if not self.report["guarantee"].get("verified") or records.get("suppressed") is None:
+            return str(self.report.get("verdict") or self.report["guarantee"]["promise"])
+        return f"{released_in_words(records)}. {CHECKED}"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -151,11 +159,7 @@ class Outcome:
                 percent(risk.get("average")),
                 "the same chance, averaged over the people in the release",
             ),
-            Figure(
-                "Found by matching everyone",
-                percent(expected.get("share")),
-                "the expected share of people found if all rows are matched at once",
-            ),
+            _matched(expected),
             Figure("Cells kept", percent(cells.get("kept_exactly")), "show the original value"),
             Figure("Cells made coarser", percent(cells.get("generalized")), "show a group"),
             Figure("Cells hidden", percent(cells.get("hidden")), "show nothing"),
@@ -300,6 +304,15 @@ def _unrounded(risk: Mapping[str, Any]) -> float | None:
     """Return the highest risk from its reciprocal, which loses less when it is rounded."""
     highest, parts = _number(risk.get("highest")), _number(risk.get("one_in"))
     return 1 / parts if highest and parts else highest
+
+
+def _matched(expected: Mapping[str, Any]) -> Figure:
+    """Return the share of people whom an attack on all rows finds, or why it is not counted."""
+    reason = str(expected.get("reason") or "").partition("; use `")[0]
+    meaning = "the expected share of people found if all rows are matched at once"
+    stated = "not counted" if reason else percent(expected.get("share"))
+    meaning += f"; it is not counted, because {reason}" if reason else ""
+    return Figure("Found by matching everyone", stated, meaning)
 
 
 def _number(value: Any) -> float | None:

@@ -236,17 +236,21 @@ def _accept(project: Project, code: str, names: list[str]) -> None:
 
 
 def _is_settled(project: Project, hint: Mapping[str, Any]) -> bool:
-    """Return whether a hint needs no answer: its columns are identifiers, or codes are asked."""
+    """Return whether a hint needs no answer, because of its columns or because it is asked."""
     known = [project.columns[name] for name in hint["columns"] if name in project.columns]
-    if hint["hint"].startswith("cells contain"):
+    words = str(hint["hint"])
+    if words.startswith("cells contain"):
         return all(column.role == "identifier" for column in known)
-    return "missing=" in hint["hint"] and any(column.offered_codes for column in known)
+    if "rows_are_people=" in words:
+        return True  # the card about people asks this
+    return "missing" in words and any(column.offered_codes for column in known)
 
 
 def _hint(project: Project, hint: Mapping[str, Any]) -> None:
     columns, words = ", ".join(hint["columns"]), str(hint["hint"])
     found = _NOTATION.search(words)
-    sentence = f"{columns}: {words}" if columns else words
+    said = text.hint(words)
+    sentence = f"{columns}: {said}" if columns else said
     if found is None:
         notice(sentence)
         return

@@ -11,6 +11,8 @@ from shoal.web.screens.parts import heading
 from shoal.web.screens.studying import table
 from shoal.web.text import release as text
 
+_LEAST_SHARE = 0.0001  # of a value that occurs: reports round shares to three decimal places
+
 
 def build(outcome: Outcome) -> None:
     """Draw all columns of a release.
@@ -44,8 +46,8 @@ def _card(column: ColumnOutcome) -> None:
         rows: list[tuple[Any, ...]] = [
             (
                 bar.label,
-                *([lambda bar=bar: _bar(bar.before, top, "s-before")] if both else []),
-                lambda bar=bar: _bar(bar.after, top, "s-after"),
+                *([lambda bar=bar: _bar(_seen(bar.before), top, "s-before")] if both else []),
+                lambda bar=bar: _bar(bar.after if both else _seen(bar.after), top, "s-after"),
             )
             for bar in column.bars
         ]
@@ -67,6 +69,11 @@ def _shares(column: ColumnOutcome) -> None:
             with ui.element("span").classes("s-key"):
                 ui.element("i").classes(kind).props("aria-hidden=true")
                 ui.label(f"{label} {percent(share)}")
+
+
+def _seen(share: float | None) -> float:
+    """Return the share of a value that occurs; one that was rounded to 0 is under 0.1 %."""
+    return share or _LEAST_SHARE
 
 
 def _bar(share: float | None, top: float, kind: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shoal.support.wording import counted
+
 TITLE = "Open a table about people"
 LEAD = (
     "Choose a file with one row per person or per event. Nothing is sent anywhere: the file is "
@@ -89,7 +91,7 @@ def refused(columns: str) -> str:
 
 def summary(rows: str, columns: int, size: int) -> str:
     """Return the size of the table in words."""
-    return f"{rows} · {columns:,} columns · {size_text(size)}"
+    return f"{rows} · {counted(columns, 'column')} · {size_text(size)}"
 
 
 def size_text(size: int) -> str:
@@ -117,3 +119,15 @@ def codes(code: str, columns: list[str]) -> str:
     """
     named = ", ".join(columns[:5]) + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
     return f"Does “{code}” mean that the value is missing? It occurs in {named}."
+
+
+def hint(words: str) -> str:
+    """Return a hint of `shoal.inspect` with the words of this screen instead of options.
+
+    >>> hint("numbers with a decimal comma: add decimal=','")
+    'numbers with a decimal comma'
+    >>> hint("numbers, except for 2 values; fix or declare with missing=…")
+    'numbers, except for 2 values; fix them, or list them below: Texts that mean “missing”'
+    """
+    listed = f"fix them, or list them below: {MISSING}"
+    return words.partition(": add ")[0].replace("fix or declare with missing=…", listed)
