@@ -98,6 +98,25 @@ def test_a_repeated_identifier_asks_who_a_person_is(project, tmp_path):
     assert project.table.units == {"person": (), "household": (), "rows_are_people": True}
 
 
+def test_a_workbook_is_opened_at_its_first_table_and_other_sheets_stay_on_offer(project, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "notes"
+    book.active.append(["Read this first"])
+    people = book.create_sheet("people")
+    for row in (("age", "sex"), (31, "f"), (47, "m")):
+        people.append(row)
+    path = tmp_path / "book.xlsx"
+    book.save(path)
+    run(project.open(path))
+    assert (project.source.form["sheet"], project.source.rows) == ("people", 2)
+    run(project.correct(sheet="notes"))
+    assert "no rows" in project.problem
+    assert project.source.sheets == ("notes", "people")
+    run(project.correct(sheet="people"))
+    assert (project.problem, project.source.rows) == ("", 2)
+
+
 def test_a_sheet_is_chosen(project, tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import InputError
 from shoal.web.project.desk import Desk, FileRequest
 from shoal.web.project.source import PREVIEW_ROWS, PersonQuestion, Preview, is_spreadsheet
 
@@ -25,14 +26,10 @@ def look(_: Desk, file: FileRequest) -> dict[str, Any]:
     """
     from shoal.reading import Format
     from shoal.reading.previews import preview
-    from shoal.reading.spreadsheets import sheet_names
 
-    form = dict(file.form)
-    sheets: tuple[str, ...] = ()
-    if is_spreadsheet(file.path):
-        sheets = tuple(sheet_names(file.path))
-        if len(sheets) > 1:
-            form.setdefault("sheet", sheets[0])
+    form, sheets = dict(file.form), list_sheets(_, file.path)
+    if len(sheets) > 1 and "sheet" not in form:
+        form["sheet"] = _first_table(file.path, form, sheets)
     found = preview(file.path, Format(**form), PREVIEW_ROWS)
     rows = tuple(tuple("" if cell is None else cell for cell in row) for row in found.rows)
     return {
@@ -43,6 +40,32 @@ def look(_: Desk, file: FileRequest) -> dict[str, Any]:
         "warnings": found.warnings,
         "form": form,
     }
+
+
+def list_sheets(_: Desk, path: Path) -> tuple[str, ...]:
+    """Return the names of the sheets of a spreadsheet; none for other files.
+
+    Parameters:
+        _: The desk of the analyst.
+        path: The file.
+    """
+    from shoal.reading.spreadsheets import sheet_names
+
+    return tuple(sheet_names(path)) if is_spreadsheet(path) else ()
+
+
+def _first_table(path: Path, form: Mapping[str, Any], sheets: Sequence[str]) -> str:
+    """Return the first sheet that has a table; others may have notes."""
+    from shoal.reading import Format
+    from shoal.reading.previews import preview
+
+    for sheet in sheets:
+        try:
+            preview(path, Format(**form, sheet=sheet), PREVIEW_ROWS)
+        except InputError:
+            continue
+        return sheet
+    return sheets[0]
 
 
 def examine(desk: Desk, file: FileRequest, units: Mapping[str, Any]) -> dict[str, Any]:

@@ -217,10 +217,19 @@ class Project(Announcer):
         except ShoalError as error:
             self.problem = str(error).replace(str(source.path), source.name)
             if self.source is None:  # so that its settings can be corrected
-                self.source = replace(source, size=_size(source.path))
+                sheets = await self._list_sheets(source.path)
+                self.source = replace(source, size=_size(source.path), sheets=sheets)
         finally:
             self.busy = ""
             self.touch(Topic.SOURCE, Topic.COLUMNS)
+
+    async def _list_sheets(self, path: Path) -> tuple[str, ...]:
+        """Return the sheets of a file that could not be read, so that another one can be chosen."""
+        try:
+            sheets: tuple[str, ...] = await self.ask(opening.list_sheets, path)
+        except ShoalError:
+            return ()
+        return sheets
 
     async def _examine(self) -> None:
         """Describe all columns of the opened file; roles that were chosen before are kept."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -120,10 +120,3 @@ def is_spreadsheet(name: str | Path) -> bool:
     from shoal.reading.spreadsheets import ENDINGS
 
     return Path(name).suffix.lower() in ENDINGS
-
-
-def list_sheets(path: Path) -> Sequence[str]:
-    """Return the names of the sheets of a spreadsheet."""
-    from shoal.reading.spreadsheets import sheet_names
-
-    return sheet_names(path)

@@ -14,6 +14,7 @@ from shoal.errors import ShoalError
 from shoal.support.wording import counted
 from shoal.web.project import opening, saving
 from shoal.web.project.project import Project
+from shoal.web.project.source import is_spreadsheet
 from shoal.web.project.topics import Topic
 from shoal.web.screens.live import live
 from shoal.web.screens.parts import card, icon, intro, named, notice, preview_table, why
@@ -269,7 +270,7 @@ def _settings(project: Project) -> None:
     with card(text.READ_AS, text.READ_AS_WHY), ui.element("div").classes("s-fields"):
         if len(source.sheets) > 1:
             _choice(project, "sheet", text.SHEET, {s: s for s in source.sheets}, shown.get("sheet"))
-        if source.detected or project.problem:
+        if source.detected or (project.problem and not is_spreadsheet(source.path)):
             delimiter = shown.get("delimiter", ",")
             _choice(
                 project,
