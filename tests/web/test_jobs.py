@@ -91,7 +91,7 @@ def test_progress_of_the_library_is_passed_on():
 @pytest.mark.parametrize(
     ("task", "arguments", "sentence"),
     [
-        (tasks.refuse, (), "K must be 2 or more."),
+        (tasks.refuse, (), "k must be 2 or more."),
         (tasks.exhaust, (), "There is not enough memory for this. Close other programs"),
         (tasks.fail, (tasks.CANARY,), "Shoal has an internal error: ValueError. Please report"),
         (tasks.unpicklable, (), "Shoal has an internal error: "),

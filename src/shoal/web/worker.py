@@ -17,6 +17,7 @@ from typing import IO, Any, NoReturn
 
 from shoal.errors import ShoalError
 from shoal.support.progress import Progress, listening
+from shoal.web.text.common import sentence
 from shoal.web.text.stages import stage_words
 
 CANCEL = b"c"
@@ -107,15 +108,11 @@ def _answer(body: bytes, report: Reporter) -> tuple[Any, ...]:
     except Cancelled:
         return ("cancelled",)
     except ShoalError as error:
-        return "failed", _sentence(str(error))
+        return "failed", sentence(str(error))
     except MemoryError:
         return "failed", "There is not enough memory for this. Close other programs, or use less."
     except Exception as error:
         return "failed", _fault(error)
-
-
-def _sentence(message: str) -> str:
-    return f"{message[:1].upper()}{message[1:]}{'' if message.endswith(('.', '?', '!')) else '.'}"
 
 
 def _fault(error: Exception) -> str:

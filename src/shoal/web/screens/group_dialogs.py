@@ -16,6 +16,7 @@ from shoal.web.project.recipe_forms import BY_NAME, RecipeForm, recipe_of, suita
 from shoal.web.screens import parts
 from shoal.web.screens.group_widgets import FilePicker
 from shoal.web.text import group as text
+from shoal.web.text.common import sentence
 
 Done = Callable[[], None]
 _MAX_SHOWN = 12  # values that an import lacks
@@ -197,4 +198,4 @@ def _buttons(dialog: ui.dialog, label: str, act: Callable[[], None]) -> ui.butto
 def _sentence(error: ShoalError) -> str:
     """Return a message without the technical words at its start."""
     message = str(error).rpartition("groups.csv: ")[2].removeprefix("hierarchy: ")
-    return message[:1].upper() + message[1:] + ("" if message.endswith(".") else ".")
+    return sentence(message)

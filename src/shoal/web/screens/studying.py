@@ -15,6 +15,7 @@ from shoal.web.project.topics import Topic
 from shoal.web.screens.live import on_change
 from shoal.web.screens.parts import named, notice
 from shoal.web.text import release as text
+from shoal.web.text.common import sentence
 
 
 def study_folder(project: Project, run: Run) -> Path:
@@ -72,7 +73,8 @@ def _running(study: Study) -> Callable[[], None]:
         ui.button(text.CANCEL, on_click=study.job.cancel).props("outline dense no-caps")
 
     def move() -> None:
-        said.set_text(_sentence(study.job.text) or text.WORKING)
+        doing = study.job.text
+        said.set_text(doing[:1].upper() + doing[1:] or text.WORKING)
         share = study.job.fraction
         bar.props("rounded indeterminate" if share is None else "rounded")
         if share is not None:
@@ -90,7 +92,7 @@ def _ended(study: Study | None) -> None:
     if study.state == "cancelled":
         notice(text.CANCELLED_WORK)
     else:
-        notice(_sentence(study.job.error), "bad")
+        notice(sentence(study.job.error), "bad")
 
 
 def table(
@@ -131,7 +133,3 @@ def table(
                         with tag:
                             content() if callable(content) else ui.label(content)
     return box
-
-
-def _sentence(message: str) -> str:
-    return message[:1].upper() + message[1:]

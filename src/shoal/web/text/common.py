@@ -32,3 +32,14 @@ def step_label(number: int, step: str) -> str:
     """Return the accessible name of a step."""
     name, purpose = STEPS[step]
     return f"Step {number} of {len(STEPS)}: {name}. {purpose}"
+
+
+def sentence(message: str) -> str:
+    """Return a message as a sentence; a parameter such as k keeps its small letter.
+
+    >>> sentence("no such file"), sentence("k is 50 but the table has 20 people")
+    ('No such file.', 'k is 50 but the table has 20 people.')
+    """
+    first = message.partition(" ")[0]
+    begun = message if len(first) == 1 else message[:1].upper() + message[1:]
+    return begun if not begun or begun.endswith((".", "?", "!", "…")) else f"{begun}."
