@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+from functools import partialmethod
+from importlib.util import find_spec
 
 import pyarrow.csv
 import pytest
@@ -13,6 +15,8 @@ import shoal
 from shoal.errors import ShoalError
 from shoal.web.project.analyst import Analyst
 from shoal.web.project.project import Project
+
+_RETRIES = 600  # a tenth of a second apart
 
 
 class ThreadJob:
@@ -56,6 +60,20 @@ def modules_stay_imported():
     before = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "shoal"}
     yield
     sys.modules.update(before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_user():
+    """Let simulated users wait for what a busy machine shows late; NiceGUI waits 0.3 seconds."""
+    if find_spec("nicegui") is None:
+        yield
+        return
+    from nicegui.testing import User
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("should_see", "should_not_see"):
+            patch.setattr(User, name, partialmethod(getattr(User, name), retries=_RETRIES))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -108,8 +108,9 @@ def temporary_folder(report):
 
 
 def slow_release(report, request):
-    """Stands in for a release that takes a minute."""
+    """Stands in for a release that takes a minute; the name of a file is its process."""
     (request.folder / "release.csv.part").write_text(CANARY)
+    (request.folder / f"{os.getpid()}.pid").touch()
     for step in range(600):
         report(step / 600, "Searching")
         threading.Event().wait(0.1)

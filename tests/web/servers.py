@@ -82,7 +82,7 @@ class Server:
     def stop(self, number=signal.SIGINT):
         """End the server; return what it printed after its address, and its errors."""
         self.process.send_signal(number)
-        out, _ = self.process.communicate(timeout=30)
+        out, _ = self.process.communicate(timeout=120)
         return out, self.read_errors()
 
     def read_errors(self):
@@ -94,8 +94,12 @@ class Server:
         self.process.communicate()
         self.errors.close()
 
+    def releasing(self):
+        """Return the ids of the processes that have begun a slow release."""
+        return [int(path.stem) for path in self.temporary.rglob("*.pid")]
+
     def workers(self):
-        """Return the ids of the processes of jobs."""
+        """Return the ids of the processes that the server has started."""
         found = []
         for status in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):

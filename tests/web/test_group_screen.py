@@ -14,6 +14,7 @@ pytest.importorskip("nicegui")
 from nicegui import ui
 from nicegui.testing import user_simulation
 from nicegui.testing.user_interaction import UserInteraction
+from tests.web.test_screens import until
 
 from shoal import Column
 from shoal.web.project.columns import ColumnInfo, Columns
@@ -127,8 +128,7 @@ def test_a_group_is_renamed_in_a_dialog(project):
         await user.should_see(text.RENAME_TITLE)
         user.find(text.RENAME_LABEL).clear().type("Canton Bern")
         press(user, text.RENAME)
-        await asyncio.sleep(0.05)
-        assert labels(user)["Thun"] == ["Canton Bern"]
+        await until(lambda: labels(user)["Thun"] == ["Canton Bern"])
 
     simulate(project, steps)
 
@@ -193,9 +193,8 @@ def test_a_file_that_is_no_hierarchy_is_refused_without_its_cells(project):
 def test_values_are_found_by_text_and_by_missing_groups(project):
     async def steps(user):
         user.find(text.FILTER).type("b")
-        await asyncio.sleep(0.1)
-        assert set(labels(user)) == {"Basel", "Bern", "<b>Zug</b>"}
         await user.should_see("Page 1 of 1 (3 values)")
+        assert set(labels(user)) == {"Basel", "Bern", "<b>Zug</b>"}
 
     simulate(project, steps)
 
@@ -208,7 +207,10 @@ def test_two_tabs_see_the_same_groups(project):
         user.find(text.NAME).type("Canton Bern")
         press(user, text.GROUP)
         await user.should_see("4 values not grouped yet")
-        shown = {row["value"]: row["labels"] for row in first.props["rows"]}
-        assert shown["Bern"] == ["Canton Bern"]
+
+        def shown():
+            return {row["value"]: row["labels"] for row in first.props["rows"]}
+
+        await until(lambda: shown()["Bern"] == ["Canton Bern"])
 
     simulate(project, steps)

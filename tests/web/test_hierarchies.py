@@ -1,8 +1,6 @@
-"""The hierarchy editor: pages, imports, recipes, coverage, and speed."""
+"""The hierarchy editor: pages, imports, recipes, and coverage."""
 
 from __future__ import annotations
-
-import time
 
 import numpy as np
 import pytest
@@ -208,40 +206,6 @@ def test_an_outline_without_all_values_leaves_the_others_ungrouped():
 def test_an_outline_with_wrong_indents_is_refused(text):
     with pytest.raises(EditError):
         read_outline(text)
-
-
-def _slowest(editor, edits):
-    worst = 0.0
-    for edit in edits:
-        start = time.process_time()
-        edit()
-        editor.page()
-        _ = editor.ungrouped_text
-        worst = max(worst, time.process_time() - start)
-    return worst
-
-
-@pytest.mark.parametrize(("values", "seconds"), [(100, 0.1), (50_000, 0.5)])
-def test_grouping_and_undo_answer_at_once(values, seconds):
-    editor = HierarchyEditor(Column.encode("code", [f"v{n:05}" for n in range(values)]))
-    editor.build({"mask": "right"})
-    editor.tick(range(0, values, 3))
-    slowest = _slowest(
-        editor,
-        [
-            lambda: editor.group("third", 1),
-            lambda: editor.tick(range(5)),
-            lambda: editor.ungroup(1),
-            lambda: editor.rename(1, "third", "a third"),
-            editor.add_level,
-            editor.undo,
-            editor.undo,
-            editor.undo,
-            editor.redo,
-            lambda: editor.page(700, text="9", order="group"),
-        ],
-    )
-    assert slowest < seconds
 
 
 def test_many_edits_of_many_values_take_little_memory():

@@ -33,7 +33,7 @@ from shoal.web.project.opening import examine
 from shoal.web.project.private_draw import STARTS, bounds_of, foresee_draw
 from shoal.web.project.studies import list_nodes
 from shoal.web.project.topics import Step
-from shoal.web.text import common, open, private_draw, protect, release
+from shoal.web.text import common, describe, group, open, private_draw, protect, release
 
 TINY = "200MB"  # the least: every table is larger, because Shoal itself needs as much
 
@@ -236,9 +236,9 @@ def test_screens_say_that_rows_stay_on_disk_and_what_is_not_offered(project, pat
         user.find(kind=ui.button, content=open.OPEN).click()
         await until(lambda: project.is_ready(Step.DESCRIBE) and not project.busy)
         await user.should_see("its rows stay on disk")
-        await go_on(user)
-        await go_on(user)
-        await go_on(user)
+        await go_on(user, describe.TITLE)
+        await go_on(user, group.LEAD)
+        await go_on(user, protect.TITLE)
         await user.should_see(protect.METHODS_ON_DISK)
         await user.should_see(private_draw.TITLE)
         await until(lambda: project.figures.outlook is not None and project.figures.outlook.exact)

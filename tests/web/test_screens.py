@@ -15,7 +15,7 @@ from tests.web.conftest import finished
 from shoal.support.wording import option
 from shoal.web.project.topics import Step, Topic
 from shoal.web.screens import layout
-from shoal.web.text import common, describe, open, protect
+from shoal.web.text import common, describe, group, open, protect
 
 SECONDS = 60  # for a busy machine
 
@@ -39,10 +39,10 @@ async def until(condition):
     raise AssertionError("what was expected did not happen")
 
 
-async def go_on(user):
-    """Press Next, and wait for what it leads to."""
+async def go_on(user, title):
+    """Press Next, and wait for the title of the screen that it leads to."""
     user.find(common.NEXT).click()
-    await asyncio.sleep(0.1)
+    await user.should_see(title)
 
 
 def test_five_actions_lead_from_a_file_to_a_release(project, patients):
@@ -52,11 +52,9 @@ def test_five_actions_lead_from_a_file_to_a_release(project, patients):
         user.find(open.PATH).type(str(patients))
         user.find(kind=ui.button, content=open.OPEN).click()
         await until(lambda: project.is_ready(Step.DESCRIBE) and not project.busy)
-        await go_on(user)
-        await user.should_see(describe.TITLE)
-        await go_on(user)
-        await go_on(user)
-        await user.should_see(protect.TITLE)
+        await go_on(user, describe.TITLE)
+        await go_on(user, group.LEAD)
+        await go_on(user, protect.TITLE)
         user.find(common.CREATE).click()
         await until(lambda: bool(project.runs))
         done = await finished(project)

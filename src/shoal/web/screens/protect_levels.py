@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from nicegui import background_tasks, ui
@@ -26,34 +27,32 @@ def by_hand(project: Project) -> None:
     with card(text.BY_HAND, text.BY_HAND_WHY):
         chosen = ui.switch(text.BY_HAND_SWITCH, value=stated_levels(project.guarantee) is not None)
         body = ui.element("div").classes("s-stack")
-        drawn: list[Any] = [None]
+        drawn: list[list[str] | None] = [None]  # the columns whose choices are drawn
 
         async def changed() -> None:
             if chosen.value and stated_levels(project.guarantee) is None:
-                await _begin(project, body)
+                await _begin(project, body, lambda: bool(chosen.value))
             elif not chosen.value and stated_levels(project.guarantee) is not None:
                 project.promise(method="mondrian", options={})
 
-        async def draw() -> None:
-            stated = stated_levels(project.guarantee)
-            drawn[0] = None if stated is None else sorted(stated)
-            chosen.value = stated is not None
+        def follow() -> None:
+            columns = _stated_columns(project)
+            if drawn[0] == columns:
+                return
+            drawn[0] = columns
+            chosen.value = columns is not None
             body.clear()
-            if stated is not None:
-                await _choices(project, body)
-
-        async def follow() -> None:
-            stated = stated_levels(project.guarantee)
-            if drawn[0] != (None if stated is None else sorted(stated)):
-                await draw()
+            if columns is not None:
+                background_tasks.create(_choices(project, body, lambda: drawn[0] is columns))
 
         chosen.on_value_change(changed)
+        on_change(project, body, follow, Topic.GUARANTEE)
+        follow()
 
-        def promised() -> None:
-            background_tasks.create(follow())
 
-        on_change(project, body, promised, Topic.GUARANTEE)
-        background_tasks.create(draw())
+def _stated_columns(project: Project) -> list[str] | None:
+    stated = stated_levels(project.guarantee)
+    return None if stated is None else sorted(stated)
 
 
 async def _offer(project: Project) -> Any:
@@ -62,8 +61,8 @@ async def _offer(project: Project) -> Any:
     return await project.ask(offer_levels, project.table, str(wanted.model), share)
 
 
-async def _begin(project: Project, body: ui.element) -> None:
-    """Begin with levels that keep the promise."""
+async def _begin(project: Project, body: ui.element, is_wanted: Callable[[], bool]) -> None:
+    """Begin with levels that keep the promise, if they are still wanted once they are found."""
     with body:
         why(text.BY_HAND_WAIT)
     try:
@@ -73,19 +72,24 @@ async def _begin(project: Project, body: ui.element) -> None:
         with body:
             notice(str(error), "warn")
         return
-    options = {"levels": dict(found.start), "max_suppression": _SHARE}
-    project.promise(method=METHOD, options=options)
+    if is_wanted():
+        options = {"levels": dict(found.start), "max_suppression": _SHARE}
+        project.promise(method=METHOD, options=options)
+    elif not body.is_deleted:
+        body.clear()
 
 
-async def _choices(project: Project, body: ui.element) -> None:
+async def _choices(project: Project, body: ui.element, is_wanted: Callable[[], bool]) -> None:
+    """Draw a choice for each column, unless other choices have replaced these meanwhile."""
     try:
         found = await _offer(project)
     except ShoalError as error:
-        with body:
-            notice(str(error), "warn")
+        if is_wanted() and not body.is_deleted:
+            with body:
+                notice(str(error), "warn")
         return
     stated = stated_levels(project.guarantee)
-    if body.is_deleted or stated is None:
+    if body.is_deleted or stated is None or not is_wanted():
         return
     with body:
         why(text.BY_HAND_HINT)
