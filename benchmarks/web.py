@@ -17,6 +17,7 @@ from rich.table import Table as Grid
 from grids import load_note
 from jobs import HERE, scratch
 from targets import verdict
+from web_figures import answer_changes
 
 CLICKS = 40
 BUSY = """
@@ -53,7 +54,7 @@ HOVER = """
 
 
 def measure(*, full: bool) -> dict[str, Any]:
-    """Time starts, uploads, clicks, progress and cancellation; with `full`, also 500 MB."""
+    """Time starts, uploads, clicks, figures and cancellation; with `full`, also 500 MB."""
     sys.path.insert(0, str(HERE.parent))  # the tests' server and tasks
     rows: dict[str, dict[str, float]] = {}
     with scratch() as named, _browser() as visit:
@@ -63,6 +64,8 @@ def measure(*, full: bool) -> dict[str, Any]:
             rows[f"web, {size} MB to preview"] = _upload(folder, visit, size)
         rows |= _during_a_job(folder, visit)
         rows |= _lattice(folder, visit)
+    with scratch() as named:
+        rows |= answer_changes(Path(named))
     rows["web, cancel a deaf job"] = {"wall": asyncio.run(_cancel())}
     return {"waits": rows}
 
@@ -229,5 +232,6 @@ def show(result: dict[str, Any]) -> list[Any]:
     for name, row in result["waits"].items():
         memory = row.get("extra_mb", row.get("peak_mb"))
         shown = "" if memory is None else f"{memory:.0f}"
-        grid.add_row(name.removeprefix("web, "), f"{row['wall']:.3g}", shown, verdict(name, row))
+        seconds = f"{row.get('wall', row.get('cpu', 0.0)):.3g}"
+        grid.add_row(name.removeprefix("web, "), seconds, shown, verdict(name, row))
     return [grid]
