@@ -30,7 +30,7 @@ LAYERS = {  # what a folder may import, besides itself, support, _compat, errors
     "sklearn": {"core", "privacy", "anonymize"},
     "engines": {"core", "identifiers", "privacy", "anonymize", "reading", "metrics", "risk"},
     "auditing": {"core", "dp", "privacy", "anonymize"},
-    "projects": {"core", "identifiers", "privacy", "reading", "anonymize"},
+    "projects": {"core", "identifiers", "privacy", "reading", "anonymize", "engines"},
     "inspection": {"core", "identifiers", "reading", "risk", "engines"},
     "report": {"core", "privacy", "anonymize", "metrics", "risk", "robust", "utility"},
     "evidence": {"core", "reading", "risk", "report"},

@@ -215,11 +215,11 @@ def test_a_failure_between_tables_leaves_nothing(tmp_path, monkeypatch):
     project = written(tmp_path, "csv")
     real, calls = releasing.write_published, []
 
-    def second_fails(published, path):
-        calls.append(path)
+    def second_fails(*arguments):
+        calls.append(arguments)
         if len(calls) == 2:
             raise InputError("stop")
-        real(published, path)
+        real(*arguments)
 
     monkeypatch.setattr(releasing, "write_published", second_fails)
     before = sorted(path.name for path in tmp_path.iterdir())

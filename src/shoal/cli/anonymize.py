@@ -195,7 +195,7 @@ def _run_project(stated: dict[str, Any], secrets: Secrets) -> None:
     refuse_options(_single_table_options(stated))
     file, output, model, method = (stated[n] for n in ("file", "output", "wanted", "algorithm"))
     options = {name: stated[name] for name in ("domain", "people", "max_left_out", "seed", "json")}
-    anonymize_project(file, output, model, method, secrets, **options)
+    anonymize_project(file, output, model, method, secrets, stated["scale"], **options)
 
 
 def _checked(release: Release, output: Path | None, **options: Any) -> Verification:
@@ -211,6 +211,7 @@ def _single_table_options(stated: dict[str, Any]) -> dict[str, Any]:
     found = {f"--{name.replace('_', '-')}": stated[name] for name in named}
     found |= {f"--{field.name.replace('_', '-')}": getattr(roles, field.name)
               for field in fields(roles)}  # fmt: skip
+    found |= {"--partition-rows": stated["scale"].partition_rows}
     return found | {f"--{name}": value for name, value in form.stated.items()}
 
 

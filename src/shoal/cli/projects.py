@@ -11,10 +11,12 @@ from shoal.cli.shared.console import (
     bars,
     emit,
     grid,
+    note,
     out,
     show_warnings,
     verdict,
 )
+from shoal.cli.shared.scaling import Scale
 from shoal.errors import InputError, OutputError
 from shoal.support.wording import counted
 
@@ -36,6 +38,7 @@ def anonymize_project(
     model: Model,
     method: Any,
     secrets: Secrets,
+    scale: Scale,
     *,
     domain: str,
     people: int | None,
@@ -44,13 +47,19 @@ def anonymize_project(
     json: bool,
 ) -> None:
     """Release all tables of a project and print the outcome."""
-    from shoal.projects import release_project
+    from shoal.projects import Project, release_project
+    from shoal.projects.sources import choose_place
 
     if output is None:
         raise OutputError("a project needs a folder to write to; name a new one with -o")
+    refuse_options({"--master": scale.master})
+    project = Project.read(file)
+    choice = choose_place(project, scale.memory, scale.engine, method)
+    if choice.reason:
+        note(choice.reason)
     with bars(), announce_compilation(quiet=json):
         checked = release_project(
-            file,
+            project,
             output,
             model,
             method,
@@ -61,16 +70,20 @@ def anonymize_project(
             max_left_out=max_left_out,
             seed=seed,
             before_publishing=secrets.keep_tokens,
+            memory=scale.memory,
+            engine=scale.engine,
         )
     data = checked.to_dict() | {"output": str(output)}
     emit(json, data, lambda: _show(checked, "verified on the released files", output))
 
 
-def verify_set(folder: Path, model: Model | None, *, json: bool) -> bool:
+def verify_set(folder: Path, model: Model | None, scale: Scale, *, json: bool) -> bool:
     """Check a released folder, print the outcome, and return whether it holds."""
     from shoal.projects import check_set
 
-    checked = check_set(folder, model)
+    refuse_options({"--engine": scale.engine, "--master": scale.master}, "a single file")
+    with bars():
+        checked = check_set(folder, model, memory=scale.memory)
     outcome = "holds" if checked else "does not hold"
     emit(json, checked.to_dict(), lambda: _show(checked, outcome, None))
     return checked.holds

@@ -105,7 +105,7 @@ def verify(
     """
     wanted = wanted_model(k, model) if k is not None or model else None
     if file.is_dir() and (file / "release.json").is_file():
-        if not verify_set(file, wanted, json=json):
+        if not verify_set(file, wanted, scale, json=json):
             raise typer.Exit(1)
         return
     check_source(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ class Choice:
 
 
 def choose(
-    source: Path, memory: str | None, engine: str | None, algorithm: Any, columns: int
+    source: Path, memory: str | int | None, engine: str | None, algorithm: Any, columns: int
 ) -> Choice:
     """Return where to anonymize a source.
 
@@ -82,10 +83,46 @@ def choose(
     except InputError:  # a format that is read into memory
         return Choice(False, budget)
     needed = memory_needed(files.rows(), columns, files.size)
+    return _by_size(needed, budget, memory, algorithm, "table is")
+
+
+def choose_all(
+    sources: Mapping[Path, int], memory: str | int | None, engine: str | None, algorithm: Any
+) -> Choice:
+    """Return where to anonymize several tables together.
+
+    Parameters:
+        sources: The file of each table, with its number of columns with a role.
+        memory: As for `choose`, like the other parameters.
+        engine: Only "duckdb" works on several tables.
+        algorithm: The method.
+    """
+    budget = Budget.parse(memory)
+    if engine not in (None, "duckdb"):
+        raise InputError(
+            f"several tables are released by duckdb, not by {engine}; use the engine duckdb, or "
+            "leave it out"
+        )
+    if engine is not None:
+        return Choice(True, budget, f"the rows stay on disk: {engine} works within {budget}")
+    if memory is None and sum(path.stat().st_size for path in sources) < _SMALL:
+        return Choice(False, budget)
+    least = memory_needed(0, 0, 0).size
+    needed = least
+    for path, columns in sources.items():
+        files = find_files(path)
+        needed += memory_needed(files.rows(), columns, files.size).size - least
+    return _by_size(Budget(needed), budget, memory, algorithm, "tables are")
+
+
+def _by_size(
+    needed: Budget, budget: Budget, memory: str | int | None, algorithm: Any, what: str
+) -> Choice:
+    """Return where to anonymize rows that need this much memory; what: the tables in words."""
     if needed.size <= budget.size:
-        reason = f"the table is read into memory: about {needed} of {budget}"
+        reason = f"the {what} read into memory: about {needed} of {budget}"
         if draws_records(algorithm):  # its number of rows is not public
-            reason = "the table is read into memory"
+            reason = f"the {what} read into memory"
         return Choice(False, budget, reason if memory is not None else "")
     same = algorithm is None or runs_on_tuples(algorithm) or draws_records(algorithm)
     if memory is None and not same and not chooses_a_method(algorithm):

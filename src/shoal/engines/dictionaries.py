@@ -143,6 +143,12 @@ class Encoder:
             self._texts[name] = cells
         return cells
 
+    def identifiers(self, name: str, values: Any) -> Any:
+        """Return cells of an identifier as the reader of the file returns them."""
+        spec = self._request.specs.get(name, {})
+        data = without_missing(pa.table({name: self.cells(name, values)}), {name: spec})
+        return as_declared(data, {name: spec}, self._request.form.notation).column(0)
+
     def check_dates(self) -> None:
         """Reject a stated format of dates that no encoded column has."""
         specs, dates = self._request.specs, self._request.form.dates

@@ -39,7 +39,6 @@ from shoal.engines.engine import (
     Tuples,
     Values,
 )
-from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
 from shoal.engines.partitions import Numbering, Outcome, Work
 from shoal.engines.sources import Scan
@@ -56,9 +55,10 @@ class DuckDBEngine:
 
     name = "duckdb"
 
-    def __init__(self, scan: Scan, folder: Path, budget: Budget) -> None:
-        self._session = Session(folder, budget, scan.files.name)
-        self._scan = scan
+    _kept: tuple[str, ...] = ()  # columns of the source that encoded rows keep
+
+    def __init__(self, scan: Scan, session: Session) -> None:
+        self._session, self._scan = session, scan
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._known: dict[str, Values] = {}  # the distinct values that were asked for
         self._encoding: tuple[Encoding, RowCounts] | None = None  # what is encoded, and its rows
@@ -161,6 +161,7 @@ class DuckDBEngine:
         for number, name in enumerate(encoding.plain):
             self._columns[name] = f"p{number}"
             cells.append(f"{self._cell(name)} AS p{number}")
+        cells += [f"s.{name}" for name in self._kept]
         for unit, names in ((PERSON, encoding.person), (HOUSEHOLD, encoding.household)):
             if names:
                 self._number(unit, names, encoding.links.missing)

@@ -14,6 +14,7 @@ from shoal.core.publishing.formulas import FORMULA, NUMBER
 from shoal.core.publishing.row_order import IS_NUMBER, rank_values
 from shoal.core.values.encoding import is_text
 from shoal.engines.duckdb_session import Session
+from shoal.engines.duckdb_sources import POSITION
 from shoal.engines.engine import HOUSEHOLD, LINKED, PERSON, Counted, Facts, Order
 from shoal.engines.packing import Packing
 from shoal.support.arrays import Codes, Counts
@@ -161,6 +162,26 @@ class DuckDBReleased:
             f"SELECT {keys}{further}, {counts} FROM {self._view} GROUP BY ALL"
         )
         return counted_of(found, self._classes.words)
+
+    def store_classes(self, table: str) -> dict[str, Codes]:
+        """Store the position and the class of each row under a name; classes are numbered.
+
+        The rows must have their positions. Return (classes,) the published cell of each column.
+        """
+        keys, session = ", ".join(f"k{j}" for j in range(self._classes.words)), self._session
+        distinct = f"SELECT DISTINCT {keys} FROM {self._view}"
+        session.run(
+            f"CREATE OR REPLACE TABLE {table}_numbers AS SELECT {keys}, "
+            f"CAST(row_number() OVER () - 1 AS INTEGER) AS class FROM ({distinct})"
+        )
+        session.run(
+            f"CREATE OR REPLACE TABLE {table} AS SELECT {POSITION} AS id, class "
+            f"FROM {self._view} JOIN {table}_numbers USING ({keys})"
+        )
+        found = session.arrow(f"SELECT {keys} FROM {table}_numbers ORDER BY class")
+        session.run(f"DROP TABLE {table}_numbers")
+        words = [numbers_of(found, f"k{j}") for j in range(self._classes.words)]
+        return {name: self._classes.unpack(words, name) for name in self._classes.places}
 
     def _unit_counts(self) -> str:
         return "".join(f", count(DISTINCT {unit}) AS {unit}" for unit in self._units)

@@ -5,6 +5,7 @@ It downloads nothing, and its messages, which quote cells, never leave this modu
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +30,21 @@ class Session:
 
     def __init__(self, folder: Path, budget: Budget, source: Path) -> None:
         self._folder, self.budget, self._source = folder, budget, source
+        self._schema = "main"
+        self._home, self._guests = self, list[Session]()
         self._connection = self._connect()
+
+    def beside(self, schema: str, source: Path) -> Session:
+        """Return a session with tables of its own in the same database, under a new schema.
+
+        All sessions of a database rest together, and end when this one is closed.
+        """
+        self.run(f"CREATE SCHEMA {schema}")
+        other = copy.copy(self)
+        other._schema, other._source = schema, source
+        other._connection = other._cursor()
+        self._home._guests.append(other)
+        return other
 
     def _connect(self) -> Any:
         import duckdb
@@ -47,6 +62,13 @@ class Session:
         connection = duckdb.connect(str(self._folder / "rows.duckdb"), config=settings)
         connection.execute("SET enable_progress_bar = false")  # it would print to standard output
         return connection
+
+    def _cursor(self) -> Any:
+        """Return another connection to the same database and schema."""
+        cursor = self._home._connection.cursor()
+        cursor.execute("SET enable_progress_bar = false")
+        cursor.execute(f"SET schema = '{self._schema}'")
+        return cursor
 
     def run(
         self,
@@ -95,13 +117,20 @@ class Session:
 
         change: returns the Arrow table to store for one of the result.
         """
+        batches = self.stream(statement, _BATCH)
+        self.store(name, change(next(batches)))
+        for batch in batches:
+            self.append(name, change(batch))
+
+    def stream(self, statement: str, size: int) -> Iterator[Any]:
+        """Yield the result of a query in any order, as Arrow tables; the first one is empty."""
         with self._explained():
-            reading = self._connection.cursor()
+            reading = self._cursor()
             try:
-                batches = reading.sql(statement).to_arrow_reader(_BATCH)
-                self.store(name, change(batches.schema.empty_table()))
+                batches = reading.sql(statement).to_arrow_reader(size)
+                yield batches.schema.empty_table()
                 for batch in batches:
-                    self.append(name, change(pa.Table.from_batches([batch])))
+                    yield pa.Table.from_batches([batch])
             finally:
                 reading.close()
 
@@ -117,9 +146,13 @@ class Session:
         self.run(f"SET memory_limit = '{self.budget.share(share)}B'")
 
     def rest(self) -> None:
-        """Free the memory of the connection while others need it."""
-        self.close()
-        self._connection = self._connect()
+        """Free the memory of the database while others need it."""
+        home = self._home
+        for each in (*home._guests, home):
+            each.close()
+        home._connection = home._connect()
+        for each in home._guests:
+            each._connection = each._cursor()
 
     def interrupt(self) -> None:
         """Stop the running statement, from another thread; it raises KeyboardInterrupt."""

@@ -17,7 +17,7 @@ import pyarrow as pa
 from shoal.core.people import is_person_number
 from shoal.core.values.encoding import is_text
 from shoal.engines.duckdb_engine import DuckDBEngine
-from shoal.engines.duckdb_session import quoted
+from shoal.engines.duckdb_session import Session, quoted
 from shoal.engines.duckdb_sources import POSITION, rows_of
 from shoal.engines.engine import Engine
 from shoal.engines.memory import Budget
@@ -104,7 +104,7 @@ class JoinedFiles:
 
     def engine(self, scan: Any, folder: Path, budget: Budget) -> Engine:
         """Return the DuckDB engine of the joined rows."""
-        return _JoinedEngine(scan, folder, budget)
+        return _JoinedEngine(scan, Session(folder, budget, self.name))
 
 
 class _JoinedEngine(DuckDBEngine):

@@ -56,6 +56,7 @@ class LargeTable:
         partition_rows: Rows of a partition, for methods that run on partitions.
         processes: Number of worker processes for partitions; by default one per core.
         links: What links the rows of a file that is published already.
+        may_be_empty: Whether a table without rows is accepted.
 
     >>> import shoal
     >>> from pathlib import Path
@@ -78,8 +79,11 @@ class LargeTable:
         partition_rows: int | None = None,
         processes: int | None = None,
         links: Links = UNLINKED,
+        *,
+        may_be_empty: bool = False,
     ) -> None:
         self.files, self.budget, self.links = files, budget, links
+        self.may_be_empty = may_be_empty
         self.partition_rows, self.processes = partition_rows, processes
         self._request = request
         self._publishers: Mapping[str, Publisher] = {}  # of identifiers that are published
@@ -266,7 +270,7 @@ class LargeTable:
             dictionaries, plain, units["person"], units["household"], replaced, self.links
         )
         found = self.engine.encode(encoding)
-        if not found.rows:
+        if not found.rows and not self.may_be_empty:
             raise InputError(f"{self.files.name}: has a header but no rows; nothing to anonymize")
         if self.weights is not None and units["person"]:
             self.weights.check_people(self.engine, self.files.name)

@@ -17,7 +17,6 @@ import pyarrow as pa
 from shoal.core.column import Column, Kind, Role
 from shoal.core.publishing.replaced import Replaced
 from shoal.core.table import Table
-from shoal.core.values.specs import without_missing
 from shoal.engines.dictionaries import Encoder
 from shoal.engines.engine import Filled, Replacing
 from shoal.engines.memory import Budget
@@ -26,7 +25,6 @@ from shoal.identifiers.drop import Drop
 from shoal.identifiers.lookup import Token
 from shoal.identifiers.replacement import Coarsening, Context, Replacement
 from shoal.identifiers.replacements import as_replacement, people_of
-from shoal.reading.checks import as_declared
 from shoal.reading.requests import Request
 from shoal.support.arrays import Counts
 
@@ -120,21 +118,16 @@ class Publisher:
         """Return the published cells of rows of the source."""
         context = self.context
         if self.kind.by_cell and self.request.units["person"]:
-            people = {n: self._cells(n, rows.column(n)) for n in self.request.units["person"]}
+            people = {
+                n: self.encoder.identifiers(n, rows.column(n)) for n in self.request.units["person"]
+            }
             context = replace(context, person=people_of(people))
-        cells = self._cells(self.column, rows.column(self.column))
+        cells = self.encoder.identifiers(self.column, rows.column(self.column))
         made = self.kind.publish(self.column, cells, context)
         assert made is not None
         self._last = made
         self._hits += made.record.get("replaced", 0)
         return made.cells.cast(self.kind.type)
-
-    def _cells(self, name: str, values: Any) -> Any:
-        """Return cells of the source as the reader of the file returns them."""
-        spec = self.request.specs.get(name, {})
-        data = pa.table({name: self.encoder.cells(name, values)})
-        data = without_missing(data, {name: spec})
-        return as_declared(data, {name: spec}, self.request.form.notation).column(0)
 
     @property
     def replaced(self) -> Replaced:

@@ -52,8 +52,9 @@ class Files:
     def engine(self, scan: Any, folder: Path, budget: Budget) -> Engine:
         """Return the DuckDB engine, with working files in a folder."""
         from shoal.engines.duckdb_engine import DuckDBEngine
+        from shoal.engines.duckdb_session import Session
 
-        return DuckDBEngine(scan, folder, budget)
+        return DuckDBEngine(scan, Session(folder, budget, scan.files.name))
 
     @property
     def named(self) -> tuple[Path, ...]:

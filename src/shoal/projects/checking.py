@@ -6,6 +6,7 @@ show the same quasi-identifiers. The number of rows is not covered, and is measu
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -16,9 +17,13 @@ from typing import Any
 import numpy as np
 
 from shoal.core.classes import Classes
+from shoal.core.counted_classes import CountedClasses
 from shoal.core.linked_events import count_combinations
+from shoal.core.roles import UnassignedColumns
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee, covers_rows, judge
+from shoal.engines.choice import choose
+from shoal.engines.memory import Budget
 from shoal.errors import InputError
 from shoal.privacy.expressions import parse
 from shoal.privacy.model import Model
@@ -27,6 +32,8 @@ from shoal.reading import Format, read_arrow
 from shoal.support.files import utf8_path
 from shoal.support.wording import count_of, counted
 
+_SHARE = 0.7  # of the budget: DuckDB's limit is not a limit of the process
+_BYTES_PER_EVENT = 100  # of a row of events, whose combinations are counted in memory
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -72,12 +79,15 @@ class SetCheck:
         return asdict(self) | {"warnings": self.warnings()}
 
 
-def check_set(folder: str | Path, model: Guarantee | None = None) -> SetCheck:
+def check_set(
+    folder: str | Path, model: Guarantee | None = None, *, memory: str | int | None = None
+) -> SetCheck:
     """Check a released set of tables from its files.
 
     Parameters:
         folder: The released folder.
         model: The guarantee; by default the one that the set claims.
+        memory: The memory that may be used, such as "4GB"; by default 70 % of the machine's.
 
     Returns:
         The outcome.
@@ -86,7 +96,9 @@ def check_set(folder: str | Path, model: Guarantee | None = None) -> SetCheck:
         InputError: The folder is not a released set.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from shoal.errors import InputError
+    >>> from shoal.engines.choice import choose
+    from shoal.engines.memory import Budget
+    from shoal.errors import InputError
     >>> with TemporaryDirectory() as folder:
     ...     try:
     ...         check_set(folder)
@@ -100,15 +112,16 @@ def check_set(folder: str | Path, model: Guarantee | None = None) -> SetCheck:
         model = _claimed(record)
     tables, person = record["tables"], record["person"]
     problems = _changed_files(folder, tables)
-    with TemporaryDirectory() as spill, _asking(folder), database(Path(spill)) as connection:
+    limit = None if memory is None else Budget.parse(memory).share(_SHARE)
+    with TemporaryDirectory() as spill, _asking(folder), database(Path(spill), limit) as connection:
         for name, table in tables.items():
             _load(connection, folder, table, name)
         problems += _key_problems(connection, tables)
         found, joins = _join_problems(connection, tables)
         problems += found + _class_problems(connection, tables, person, covers_rows(model))
-        problems += _event_problems(connection, tables, person, model)
+        problems += _event_problems(connection, tables, person, model, limit)
         by_rows = _unique_by_rows(connection, tables, person)
-    outcome = judge(_classes(folder, tables[person]), model)
+    outcome = judge(_classes(folder, tables[person], memory), model)
     if not outcome:
         problems.append(f"{model} does not hold in {counted(outcome.failing, 'class')}")
     return SetCheck(
@@ -222,12 +235,21 @@ def _class_problems(
 
 
 def _event_problems(
-    connection: Any, tables: dict[str, Any], person: str, model: Guarantee
+    connection: Any, tables: dict[str, Any], person: str, model: Guarantee, limit: int | None
 ) -> list[str]:
-    """Return the combinations of rows, in all tables of events, that too few people have."""
+    """Return the combinations of rows, in all tables of events, that too few people have.
+
+    limit: the bytes that may be used.
+    """
     shown = [name for name, table in tables.items() if table.get("events")]
     if not covers_rows(model) or not shown:
         return []
+    rows = sum(tables[name]["rows"] for name in shown)
+    if limit is not None and rows * _BYTES_PER_EVENT > limit:
+        raise InputError(
+            f"{model} is checked in memory, and {counted(rows, 'event')} do not fit; state a "
+            "larger memory"
+        )
     key, own = _name(tables[person]["key"]), _list("p", tables[person]["quasi"])
     events = " UNION ALL ".join(
         f"SELECT p.{key}::VARCHAR AS owner, {number} AS source, dense_rank() OVER "
@@ -265,10 +287,24 @@ def _owners(tables: dict[str, Any], name: str, person: str) -> str:
     return f"{_name(name)} AS a {' '.join(joins)}"
 
 
-def _classes(folder: Path, table: dict[str, Any]) -> Classes:
+def _classes(
+    folder: Path, table: dict[str, Any], memory: str | int | None
+) -> Classes | CountedClasses:
+    """Return the classes of the people, counted on disk if their table does not fit in memory."""
+    path = folder / table["file"]
     roles: dict[str, Any] = {n: {"role": "quasi", "kind": "nominal"} for n in table["quasi"]}
-    roles |= dict.fromkeys(table["sensitive"], "sensitive")
-    data = read_arrow(folder / table["file"], Format(), table["quasi"], may_be_empty=True)
+    roles |= {name: {"role": "sensitive"} for name in table["sensitive"]}
+    choice = choose(path, memory, None, None, len(roles))
+    if choice.on_disk:
+        from shoal.engines.large_verification import published_on_disk
+
+        units = {"person": (), "household": (), "rows_are_people": True}
+        source = choice.source(path)
+        with warnings.catch_warnings(action="ignore", category=UnassignedColumns):
+            published = published_on_disk(source, roles, {}, units, choice.budget)
+        with published.table:
+            return published.classes
+    data = read_arrow(path, Format(), table["quasi"], may_be_empty=True)
     return Classes.by_quasi(Table.from_arrow(data, roles, rows_are_people=True))
 
 

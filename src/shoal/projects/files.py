@@ -15,26 +15,29 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.core.publishing.writing import open_writer
+from shoal.core.publishing.writing import BATCH, open_writer
 from shoal.errors import InputError
 from shoal.projects.treatments import Published
 from shoal.support.files import check_readable, utf8_path
 
 RECORD = "release.json"
 FORMAT = {"name": "shoal-set", "version": 1}
-_MEMORY = "1GB"
+_MEMORY = 10**9  # bytes that DuckDB may use, if no budget is stated
 _CHUNK_BYTES = 1 << 20
 
 
 @contextmanager
-def database(folder: Path) -> Iterator[Any]:
-    """Yield a DuckDB database in memory that spills to the folder and loads nothing else."""
+def database(folder: Path, memory: int | None = None) -> Iterator[Any]:
+    """Yield a DuckDB database in memory that spills to the folder and loads nothing else.
+
+    memory: the bytes that it may use.
+    """
     import duckdb
 
     settings: dict[str, Any] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        "memory_limit": _MEMORY,
+        "memory_limit": f"{memory or _MEMORY}B",
         "temp_directory": utf8_path(folder / "spill"),
         "preserve_insertion_order": "true",
     }
@@ -42,8 +45,8 @@ def database(folder: Path) -> Iterator[Any]:
         yield connection
 
 
-def write_published(published: Published, path: Path) -> None:
-    """Write a table, sorted by its published values."""
+def write_published(published: Published, path: Path, memory: int | None = None) -> None:
+    """Write a table, sorted by its published values; memory: the bytes that sorting may use."""
     unsorted = path.with_name(f"{path.stem}.unsorted")
     batches = published.batches()
     first = next(batches)
@@ -51,14 +54,29 @@ def write_published(published: Published, path: Path) -> None:
         writer.write_table(first)
         for batch in batches:
             writer.write_table(batch.cast(first.schema))
-    with database(path.parent) as connection:
+    with database(path.parent, memory) as connection:
         rows = connection.sql(
             "SELECT * FROM read_parquet($path) ORDER BY ALL", params={"path": utf8_path(unsorted)}
         )
         with open_writer(path, first.schema) as writer:
-            for batch in pa.RecordBatchReader.from_stream(rows):
-                writer.write_table(pa.Table.from_batches([batch]).cast(first.schema))
+            for batch in _batches(rows.to_arrow_reader(BATCH)):
+                writer.write_table(batch.cast(first.schema))
     unsorted.unlink()
+
+
+def _batches(reader: Any) -> Iterator[Any]:
+    """Yield tables of `BATCH` rows, the last with the rest, whatever the batches of a reader."""
+    waiting: list[Any] = []
+    rows = 0
+    for batch in reader:
+        waiting.append(batch)
+        rows += batch.num_rows
+        while rows >= BATCH:
+            joined = pa.Table.from_batches(waiting)
+            yield joined.slice(0, BATCH)
+            waiting, rows = joined.slice(BATCH).to_batches(), rows - BATCH
+    if rows:
+        yield pa.Table.from_batches(waiting)
 
 
 def write_record(folder: Path, record: dict[str, Any]) -> None:

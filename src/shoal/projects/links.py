@@ -47,7 +47,7 @@ def link_table(
     """
     keys = None if spec.key is None else _keys(spec, table)
     parents = {
-        column: _index(as_texts(table, column), done[to].keys)
+        column: _index(as_texts(table[column].to_arrow(), column), done[to].keys)
         for column, to in spec.foreign.items()
     }
     if spec.name == project.person:
@@ -70,25 +70,29 @@ def follow(parents: Codes, values: Codes) -> Codes:
     return found
 
 
-def as_texts(table: Table, column: str) -> Any:
+def as_texts(cells: Any, column: str) -> Any:
     """(rows,) the cells of an identifier as text."""
-    indices, texts = distinct_texts(table[column].to_arrow(), column)
+    indices, texts = distinct_texts(cells, column)
     return texts.cast(pa.large_string()).take(indices)
 
 
 def _keys(spec: ProjectTable, table: Table) -> Any:
     """(rows,) the keys of a table as text; missing and repeated keys are errors."""
     assert spec.key is not None
-    keys = as_texts(table, spec.key)
-    if keys.null_count:
-        rows = counted(keys.null_count, "row has", "rows have")
+    keys = as_texts(table[spec.key].to_arrow(), spec.key)
+    refuse_keys(spec, keys.null_count, len(keys) - keys.null_count - len(keys.drop_null().unique()))
+    return keys
+
+
+def refuse_keys(spec: ProjectTable, missing: int, repeated: int) -> None:
+    """Reject missing and repeated keys, given the numbers of such rows."""
+    if missing:
+        rows = counted(missing, "row has", "rows have")
         raise InputError(f"table {spec.name!r}: {rows} no key in {spec.key!r}")
-    repeated = len(keys) - len(keys.unique())
     if repeated:
         raise InputError(
             f"table {spec.name!r}: key {spec.key!r} repeats in {counted(repeated, 'row')}"
         )
-    return keys
 
 
 def _index(foreign: Any, keys: Any) -> Codes:
@@ -99,8 +103,13 @@ def _index(foreign: Any, keys: Any) -> Codes:
 
 def _check_one_person(spec: ProjectTable, one: Codes, other: Codes) -> None:
     both: Bools = (one >= 0) & (other >= 0) & (one != other)
-    if both.any():
+    refuse_two_people(spec, int(both.sum()))
+
+
+def refuse_two_people(spec: ProjectTable, rows: int) -> None:
+    """Reject rows that belong to two people, given their number."""
+    if rows:
         raise InputError(
-            f"table {spec.name!r}: in {counted(int(both.sum()), 'row')} the foreign keys refer to "
-            "different people, whose rows would be linked; leave one of the keys out"
+            f"table {spec.name!r}: in {counted(rows, 'row')} the foreign keys refer to different "
+            "people, whose rows would be linked; leave one of the keys out"
         )

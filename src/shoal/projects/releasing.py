@@ -7,12 +7,14 @@ The released folder appears when all its tables have been written and checked, o
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from shoal._version import __version__
 from shoal.anonymize.algorithm import Algorithm
 from shoal.anonymize.requests import as_model
+from shoal.engines.memory import Budget
 from shoal.errors import NotAnonymous, OutputError
 from shoal.identifiers.keys import Key
 from shoal.identifiers.lookup import Lookup
@@ -21,13 +23,16 @@ from shoal.privacy.model import Model
 from shoal.projects.checking import SetCheck, check_set
 from shoal.projects.files import digest, write_published, write_record
 from shoal.projects.in_memory import MemoryTables
+from shoal.projects.on_disk import DiskTables, tables_on_disk
 from shoal.projects.project import Project
 from shoal.projects.requests import Asked
-from shoal.projects.sources import ending_of
+from shoal.projects.sources import choose_place, ending_of
 from shoal.projects.treatments import Published
 from shoal.support.folders import replace_folder
 from shoal.support.options import check_seed
 from shoal.support.progress import report
+
+_SORTING_SHARE = 0.6  # of the budget
 
 
 def release_project(
@@ -44,6 +49,8 @@ def release_project(
     max_left_out: float = 0.05,
     seed: int | None = None,
     before_publishing: Callable[[], None] | None = None,
+    memory: str | int | None = None,
+    engine: str | None = None,
     **options: Any,
 ) -> SetCheck:
     r"""Anonymize all tables of a project and write them to a new folder, or nothing at all.
@@ -62,6 +69,9 @@ def release_project(
         seed: For methods that draw at random, and for `people`.
         before_publishing: Called when all tables are checked, before the folder appears, such as to
             write the table of tokens.
+        memory: The memory that may be used, such as "4GB"; by default 70 % of the machine's. Tables
+            that need more together stay on disk.
+        engine: "duckdb" leaves the tables on disk, whatever their size.
         options: Options of the method.
 
     Returns:
@@ -91,15 +101,25 @@ def release_project(
     context = Context(key, domain or project.domain, lookup=lookup)
     wanted = as_model(model, k)
     asked = Asked(wanted, method, context, people, max_left_out, seed, options)
-    tables = MemoryTables.of(project, asked)
-    with replace_folder(output) as made:
-        write_record(made, _write_tables(project, made, tables))
-        checked = check_set(made, wanted)
+    choice = choose_place(project, memory, engine, asked.algorithm)
+    limit = choice.budget if choice.on_disk else None
+    with _opened(project, asked, limit) as tables, replace_folder(output) as made:
+        write_record(made, _write_tables(project, made, tables, context, limit))
+        checked = check_set(made, wanted, memory=None if limit is None else limit.size)
         if not checked:
             raise NotAnonymous(f"{checked.problem}; nothing was written")
         if before_publishing is not None:
             before_publishing()
     return checked
+
+
+def _opened(
+    project: Project, asked: Asked, limit: Budget | None
+) -> AbstractContextManager[MemoryTables | DiskTables]:
+    """Return the tables with the release of the people, on disk if there is a limit of memory."""
+    if limit is not None:
+        return tables_on_disk(project, asked, limit)
+    return nullcontext(MemoryTables.of(project, asked))
 
 
 def check_new_folder(output: Path) -> None:
@@ -110,17 +130,24 @@ def check_new_folder(output: Path) -> None:
         raise OutputError(f"{output}: its folder does not exist; create {output.parent} first")
 
 
-def _write_tables(project: Project, folder: Path, tables: MemoryTables) -> dict[str, Any]:
+def _write_tables(
+    project: Project,
+    folder: Path,
+    tables: MemoryTables | DiskTables,
+    context: Context,
+    limit: Budget | None,
+) -> dict[str, Any]:
     """Write every table and return the record of the set."""
+    memory = None if limit is None else limit.share(_SORTING_SHARE)
     described: dict[str, Any] = {}
     for number, name in enumerate(project.order):
         report("write tables", number, len(project.order))
         published = tables.publish(name)
         path = folder / f"{name}{ending_of(project, project.tables[name])}"
-        write_published(published, path)
+        write_published(published, path, memory)
         described[name] = _described(project, name, published, path)
         described[name]["events"] = name in tables.events
-    release, context = tables.release, tables.context
+    release = tables.release
     return {
         "shoal": __version__,
         "model": [str(part) for part in release.model.parts],

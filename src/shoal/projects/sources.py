@@ -16,6 +16,8 @@ import pyarrow as pa
 from shoal.core.column import Role
 from shoal.core.roles import UnassignedColumns
 from shoal.core.table import Table
+from shoal.engines.choice import Choice, choose_all
+from shoal.engines.memory import Budget
 from shoal.errors import InputError
 from shoal.projects.project import Project, ProjectTable, file_of
 from shoal.reading import Format, read, read_arrow
@@ -29,20 +31,22 @@ _BATCH = 100_000  # rows of SQLite at a time
 
 def read_table(project: Project, table: ProjectTable) -> Table:
     """Return a table of a project; the rows count as people until they are linked to them."""
-    schema = Schema(
-        {
-            name: {option: value for option, value in spec.items() if option != "replace"}
-            for name, spec in table.schema.columns.items()
-        },
-        dict(table.schema.file),
-        f"table {table.name!r}",
-    )
+    schema = described(table)
     source = _rows(project.source, table)
     if isinstance(source, Path) and not _has_rows(source):
         source = read_arrow(source, Format(**schema.file), list(schema.columns), may_be_empty=True)
         schema = replace(schema, file={})
     with warnings.catch_warnings(action="ignore", category=UnassignedColumns):
         return read(source, schema, rows_are_people=True)
+
+
+def described(table: ProjectTable) -> Schema:
+    """Return the columns of a table as they are read: the project replaces identifiers itself."""
+    columns = {
+        name: {option: value for option, value in spec.items() if option != "replace"}
+        for name, spec in table.schema.columns.items()
+    }
+    return Schema(columns, dict(table.schema.file), f"table {table.name!r}")
 
 
 def _has_rows(path: Path) -> bool:
@@ -56,6 +60,29 @@ def _has_rows(path: Path) -> bool:
     with path.open("rb") as handle:
         filled = (line for line in handle if line.strip())
         return len(list(islice(filled, 2))) > 1
+
+
+def choose_place(
+    project: Project, memory: str | int | None, engine: str | None, algorithm: Any
+) -> Choice:
+    """Return whether the tables of a project are read into memory, or stay on disk.
+
+    Parameters: as for `shoal.engines.choice.choose`.
+    """
+    if Path(project.source).is_dir():
+        files = {
+            file_of(Path(project.source), table): len(table.schema.columns)
+            for table in project.tables.values()
+        }
+        for path in files:
+            check_readable(path)
+        return choose_all(files, memory, engine, algorithm)
+    if memory is None and engine is None:
+        return Choice(False, Budget.parse(None))
+    raise InputError(
+        f"{project.source}: tables of a database are read into memory, whatever their size; leave "
+        "out memory and engine, or write the tables to a folder of CSV or Parquet files"
+    )
 
 
 def ending_of(project: Project, table: ProjectTable) -> str:
