@@ -49,7 +49,7 @@ start, start_cpu = time.perf_counter() - begun, cpu()
 begun = time.perf_counter()
 table = shoal.open(given["source"], roles=given["roles"], hierarchies=given["trees"],
     memory=given["memory"], partition_rows=given["partition_rows"], engine=given["engine"])
-release = shoal.anonymize(table, k=given["k"], method=given["method"])
+release = shoal.anonymize(table, k=given["k"], method=given["method"], **given["options"])
 checked = release.write(given["output"], force=True)
 assert checked.holds
 print(json.dumps({"seconds": time.perf_counter() - begun, "cpu": cpu() - start_cpu,

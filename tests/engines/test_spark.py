@@ -281,6 +281,20 @@ def test_errors_of_spark_name_the_step_and_no_cell(spark, capfd):
     assert caught.value.kind == "CAST_INVALID_INPUT"
 
 
+@pytest.mark.parametrize(
+    ("module", "advice"),
+    [("shoal.engines", "do not have Shoal; ship it"), ("numba", "executors lacks a package")],
+)
+def test_a_module_that_executors_lack_is_an_error_with_advice(module, advice):
+    from pyspark.errors import PySparkException
+
+    from shoal.engines.spark.failures import explained
+
+    with pytest.raises(SparkFailed, match=advice) as caught, explained("anonymize"):
+        raise PySparkException(f"{CANARY}: ModuleNotFoundError: No module named '{module}'")
+    assert CANARY not in str(caught.value)
+
+
 @pytest.fixture(scope="session")
 def release(frame):
     return shoal.anonymize(frame, k=3, method="flash", **BY_ROLE, rows_are_people=True)

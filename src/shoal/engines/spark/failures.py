@@ -18,7 +18,10 @@ _ADVICE = {  # what a message of Spark contains, and what to do
     "PATH_NOT_FOUND": "the path does not exist",
     "No FileSystem for scheme": "Spark lacks the package that reads this kind of address",
     "ClassNotFoundException": "Spark lacks a package; add it with spark.jars.packages",
-    "No module named 'shoal": "the executors do not have Shoal; ship it to them",
+    "No module named 'shoal": "the executors do not have Shoal; ship it to them with --py-files, "
+    "--archives or addArtifacts",
+    "No module named": "the Python of the executors lacks a package; ship an environment with it "
+    "with --archives or addArtifacts",
     "computed again with another result": "the stored results of a partition were lost, and the "
     "method gave others; anonymize again",
 }
