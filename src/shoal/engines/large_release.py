@@ -72,7 +72,8 @@ class LargeRelease(Release):
         tuples = counted(len(release.original), "distinct tuple")
         if linked is not None:
             tuples = f"{counted(len(np.unique(linked)), 'set')} of linked rows"
-        notes = [f"the rows stayed on disk; the method ran on {tuples}"]
+        where = "in Spark" if source.engine.name == "spark" else "on disk"
+        notes = [f"the rows stayed {where}; the method ran on {tuples}"]
         if floor:
             levels = ", ".join(f"{name} {level}" for name, level in floor.items())
             notes.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -27,6 +28,7 @@ _ADVICE = {  # what a message of Spark contains, and what to do
 }
 
 
+PANDAS = "PySpark does not yet fully support pandas"  # a warning; Shoal needs none of it
 _LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 
@@ -67,9 +69,13 @@ def explained(step: str) -> Iterator[None]:
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """Keep the messages of errors, which quote cells, out of the log of the Python process."""
+    """Keep the messages of errors, which quote cells, out of the log of the Python process.
+
+    A warning about pandas is left out too.
+    """
     from pyspark.logger import PySparkLogger
 
+    warnings.filterwarnings("ignore", PANDAS, FutureWarning)
     loggers: list[Any] = [PySparkLogger.getLogger(name) for name in _LOGGERS]
     before = [logger.disabled for logger in loggers]
     for logger in loggers:

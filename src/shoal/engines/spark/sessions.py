@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import Any
 
 from shoal.engines.memory import Budget
-from shoal.engines.spark.failures import explained
+from shoal.engines.spark.failures import PANDAS, explained
 from shoal.errors import InputError, MissingExtra
 
 _SHARE = 0.5  # of the budget, for the Java process of a local session
+_LOG = Path(__file__).with_name("log4j2.properties")
 _LOCAL = {  # settings of a local session, which a stated one replaces
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -55,8 +56,12 @@ def _with_master(builder: Any, master: str, budget: Budget) -> Any:
     if not master.startswith("local"):
         return builder
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    memory = {"spark.driver.memory": f"{budget.share(_SHARE) >> 20}m"}
-    for name, value in (_LOCAL | memory).items():
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYTHONWARNINGS", f"ignore:{PANDAS}:FutureWarning")  # of its workers
+    own = {"spark.driver.memory": f"{budget.share(_SHARE) >> 20}m"}
+    if "SPARK_CONF_DIR" not in os.environ:
+        own["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={_LOG.as_uri()}"
+    for name, value in (_LOCAL | own).items():
         builder = builder.config(name, value)
     return builder
 
