@@ -55,11 +55,21 @@ def test_a_folder_and_a_pattern_are_one_table(shoal, folder):
         assert "several files stay on disk" in done.err
 
 
-@pytest.mark.parametrize("more", [("--keep-order",), ("--evidence", "pack"), ("--new-schema",)])
+@pytest.mark.parametrize("more", [("--keep-order",), ("--control", "20%"), ("--new-schema",)])
 def test_options_that_need_the_rows_in_memory_are_refused(shoal, more):
     done = shoal("anonymize", "people.csv", *ROLES, *FLASH, "--engine", "duckdb", *more)
     assert done.status == 2
     assert f"{more[0]} needs the table in memory" in done.err
+
+
+def test_evidence_is_written_about_a_release_on_disk(shoal, folder):
+    asked = (*ROLES, *FLASH, "--engine", "duckdb", "-o", "release", "--evidence", "pack", "--json")
+    done = shoal("anonymize", "people.csv", *asked)
+    assert done.status == 0, done.err
+    assert json.loads(done.out)["evidence"]["folder"] == "pack"
+    found = json.loads((folder / "pack" / "evidence.json").read_text())
+    assert set(found["release"]["parts"]) == {"_manifest.json", "part-00000.parquet"}
+    assert found["measured"]["classes"]["smallest"] >= 2
 
 
 def test_a_wrong_size_is_an_error(shoal):

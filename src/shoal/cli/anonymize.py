@@ -131,7 +131,7 @@ def anonymize(
         return
     refuse_options({"--people": people}, "a project")
     in_memory = {"--target": target, "--keep-order": keep_order, "--new-schema": new_schema,
-                 "--evidence": evidence, "--control": control,
+                 "--evidence": evidence if scale.engine == "spark" else None, "--control": control,
                  "--population": population}  # fmt: skip
     choice = scale.choose(file, roles, algorithm, in_memory)
     check_outputs(output, picture, report, evidence, force=force, parts=True, spark=choice.in_spark)

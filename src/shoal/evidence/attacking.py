@@ -27,6 +27,7 @@ NO_CONTROL = "no control group"
 TOO_FEW = "too few people"
 WITHHELD = "withheld"
 NOT_POSSIBLE = "not possible"
+ON_DISK = "rows on disk"
 
 
 def attacks_on(kept: Release, control: Table | None) -> dict[str, Any]:
@@ -112,6 +113,8 @@ def rehearsal(kept: Release) -> dict[str, Any]:
     table = kept.original
     if reason is None and table.people < LEAST_PEOPLE:
         reason = TOO_FEW
+    if reason is None and table.counts is not None:  # weighted rows stand for those on disk
+        reason = ON_DISK
     if reason is None:
         try:
             return _rehearsed(kept, table)

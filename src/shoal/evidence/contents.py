@@ -24,8 +24,10 @@ from shoal.evidence.questionnaire import NOT_STATED, Questionnaire
 from shoal.evidence.verify import FORMAT, canonical, measure
 from shoal.report.kept import released_only
 from shoal.report.masking import rounded
+from shoal.report.on_disk import sizes_before
 from shoal.risk.record_level import record_risk
 from shoal.risk.reidentification import Reidentification
+from shoal.support.arrays import Counts
 from shoal.support.plain_data import plain
 
 _REASONS = {
@@ -47,6 +49,7 @@ def evidence_contents(
     place: Mapping[str, Any],
     questionnaire: Questionnaire,
     control: Table | None = None,
+    memory: str | None = None,
 ) -> dict[str, Any]:
     """Return the contents of `evidence.json`.
 
@@ -57,7 +60,10 @@ def evidence_contents(
         place: Its path relative to the pack, its size and its SHA-256.
         questionnaire: The answers of the data owner.
         control: People who are not released, for attacks on the release.
+        memory: What DuckDB may use to measure the file; None for any amount.
     """
+    before = None if release.withheld else sizes_before(release, release.digest)
+    release = release.digest
     table = release.original
     _check_columns(table, questionnaire)
     roles = {
@@ -70,7 +76,7 @@ def evidence_contents(
         "postcodes": postcode_columns(roles),
         "large_areas": questionnaire.large_areas,
     }
-    measured = measure(released, roles, checks)
+    measured = measure(released, roles, checks, memory)
     _check_file(release, report, measured)
     stated = _schema(table)
     shown = release if release.withheld else released_only(release)
@@ -92,7 +98,7 @@ def evidence_contents(
         "inventory": _inventory(report, questionnaire, release),
         "identifiers": _identifiers(roles),
         "threshold": _threshold(release, questionnaire),
-        "risk": _risk(release, report, questionnaire),
+        "risk": _risk(release, report, questionnaire, before),
         "measured": measured,
         "attacks": attacks_on(shown, control),
         "rehearsal": rehearsal(shown),
@@ -231,9 +237,15 @@ def rounded_up(risk: float) -> float:
 
 
 def _risk(
-    release: Release, report: Mapping[str, Any], questionnaire: Questionnaire
+    release: Release,
+    report: Mapping[str, Any],
+    questionnaire: Questionnaire,
+    sizes: tuple[Counts, Counts] | None,
 ) -> dict[str, Any]:
-    """Return the highest and the average risk of the released people, before and after."""
+    """Return the highest and the average risk of the released people, before and after.
+
+    sizes: those of the classes before, and how many have each; None if the rows show them.
+    """
     if release.withheld:
         if questionnaire.population is not None:
             raise InputError(
@@ -245,15 +257,25 @@ def _risk(
         nothing: dict[str, Any] = {"before": None, "population": None, "singling_out": None}
         return {**nothing, "after": after, "attacks": [], "sensitive": []}
     kept = released_only(release)
-    before = Reidentification.of_classes(Classes.by_quasi(kept.original))
     return {
-        "before": _sample(before),
+        "before": _before(kept, sizes),
         "after": _sample(Reidentification.of(kept)),
         "population": _population(kept, questionnaire.population),
         "singling_out": report["singling_out"],
         "attacks": report["attacks"]["checks"],
         "sensitive": report["sensitive"],
     }
+
+
+def _before(kept: Release, sizes: tuple[Counts, Counts] | None) -> dict[str, Any] | None:
+    """Return the risk without anonymization; None if people were counted in rows only."""
+    if sizes is None:
+        return _sample(Reidentification.of_classes(Classes.by_quasi(kept.original)))
+    if kept.original.unit is not None:
+        return None
+    rows, classes = sizes
+    average = int(classes.sum()) / max(int((rows * classes).sum()), 1)
+    return {"maximum": rounded_up(1 / int(rows.min())), "average": rounded(average)}
 
 
 def _sample(found: Reidentification) -> dict[str, Any]:

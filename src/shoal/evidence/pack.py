@@ -21,10 +21,12 @@ from shoal.evidence.page import evidence_page
 from shoal.evidence.questionnaire import Questionnaire
 from shoal.evidence.signing import SigningKey
 from shoal.report.document import contents
+from shoal.report.repeating import digest
 from shoal.support.files import check_readable
 from shoal.support.folders import check_folder, replace_folder
 
 FILES = frozenset({*verify.FILES, verify.MANIFEST, verify.SIGNATURE})
+_SHARE = 0.8  # of the budget: DuckDB's limit is not a limit of the process
 
 
 def write_evidence(
@@ -52,7 +54,8 @@ def write_evidence(
     Parameters:
         release: The release.
         folder: The folder to create.
-        released: The file that `release.write` wrote; the pack has its path relative to the folder.
+        released: The file or folder of parts that `release.write` wrote; the pack has its path
+            relative to the folder.
         questionnaire: Answers about the context; what is missing is "not stated".
         control: People of the same population who are not released: the pack then contains four
             attacks beyond this control group.
@@ -88,24 +91,23 @@ def write_evidence(
     """
     folder, released = Path(folder), Path(released)
     check_evidence(folder, released, force=force)
-    check_readable(released)
+    if not released.is_dir():
+        check_readable(released)
     words = Language.read(language)
     key = SigningKey.read(Path(sign_key)) if isinstance(sign_key, str | Path) else sign_key
     report = report or contents(
         release, title=title, date=date, released=released, command=command, order=order
     )
-    place = {
-        "path": _relative(released, folder),
-        "bytes": released.stat().st_size,
-        "sha256": verify.digest(released),
-    }
+    place = {"path": _relative(released, folder), **_digests(released)}
+    memory = freed_memory(release)
+    answers = questionnaire or Questionnaire()
     try:
-        evidence = evidence_contents(
-            release, report, released, place, questionnaire or Questionnaire(), control
-        )
+        evidence = evidence_contents(release, report, released, place, answers, control, memory)
         with replace_folder(folder, FILES, force=force) as made:
             _write(made, evidence, place, key, words)
-            verify.verify(made, released, None, None)
+            manifest, written, _ = verify.check_files(made, released)
+            verify.check_signature(made, manifest, None)
+            verify.check_figures(written, released, memory)
     except verify.PackError as error:
         raise NotAnonymous(f"the evidence does not verify: {error}; none was written") from None
     return verify.digest(folder / verify.MANIFEST)
@@ -115,10 +117,36 @@ def check_evidence(folder: Path, released: Path, *, force: bool = False) -> None
     """Raise an error before any work if the pack could not be written."""
     check_folder(folder, FILES, force=force)
     inside = Path(os.path.realpath(folder))
-    if inside == (path := Path(os.path.realpath(released))) or inside in path.parents:
+    path = Path(os.path.realpath(released))
+    if inside == path or inside in path.parents:
         raise OutputError(
             f"{folder}: the released file is in this folder; write the evidence to another one"
         )
+    if path in inside.parents:
+        raise OutputError(
+            f"{folder}: is in the folder of the released parts; write the evidence to another one"
+        )
+
+
+def freed_memory(release: Release) -> str | None:
+    """Return the memory that the verifier may use for a release on disk; None for any amount.
+
+    The engine of the release gives its memory back for now.
+    """
+    source = getattr(release, "source", None)
+    if source is None:
+        return None
+    source.engine.rest()
+    return f"{source.budget.share(_SHARE)}B"
+
+
+def _digests(released: Path) -> dict[str, Any]:
+    """Return the size and the SHA-256 of the released file, or of each part of a folder."""
+    if not released.is_dir():
+        return {"bytes": released.stat().st_size, "sha256": verify.digest(released)}
+    parts = {file.name: _digests(file) for file in sorted(released.iterdir())}
+    whole = digest(released)
+    return {"bytes": whole["bytes"], "sha256": whole["sha256"], "parts": parts}
 
 
 def _relative(released: Path, folder: Path) -> str:

@@ -12,8 +12,10 @@ import csv
 import hashlib
 import json
 import math
+import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,36 +83,40 @@ def judge(rule: dict[str, Any], evidence: dict[str, Any]) -> str:
 
 
 class Released:
-    """The released rows in DuckDB, with the columns c0, c1, … in the order of the file."""
+    """The rows of a file or folder of parts in DuckDB; c0, c1, … are the columns of the file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, memory: str | None) -> None:
         import duckdb
 
-        self._database = duckdb.connect()
-        name = re.sub(r"([*?[])", r"[\1]", str(path)).replace("'", "''")  # not a pattern of names
-        if path.suffix.lower() == ".parquet":
-            leaves = f"SELECT name FROM parquet_schema('{name}') WHERE num_children IS NULL"
-            self.names = [str(row[0]) for row in self.rows(leaves)]
+        settings: dict[str, Any] = {"memory_limit": memory} if memory else {}
+        settings["temp_directory"] = f"{tempfile.gettempdir()}/evidence-{os.getpid()}"
+        self._database, self._error = duckdb.connect(config=settings), duckdb.Error
+        parts = sorted(path.glob("part-*")) if path.is_dir() else [path]
+        names = [re.sub(r"([*?[])", r"[\1]", str(file)).replace("'", "''") for file in parts]
+        files = "[" + ", ".join(f"'{name}'" for name in names) + "]"  # exact names, not patterns
+        if parts[0].suffix.lower() == ".parquet":
+            kind, leaves = "VIEW", f"parquet_schema('{names[0]}') WHERE num_children IS NULL"
+            self.names = [str(row[0]) for row in self.rows(f"SELECT name FROM {leaves}")]
             listed = ", ".join(f"c{i}" for i in range(len(self.names)))
-            source = f"(SELECT * FROM read_parquet('{name}')) AS released({listed})"
+            rows = f"(SELECT * FROM read_parquet({files}, hive_partitioning=false)) AS r({listed})"
         else:
-            sign = "\t" if path.suffix.lower() == ".tsv" else ","
-            with path.open(encoding="utf-8", newline="") as handle:
+            kind, sign = "TABLE", "\t" if path.suffix.lower() == ".tsv" else ","
+            with parts[0].open(encoding="utf-8", newline="") as handle:
                 self.names = next(csv.reader(handle, delimiter=sign), [])
             listed = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
-            source = (
-                f"read_csv('{name}', columns={{{listed}}}, delim='{sign}', header=true, quote='\"',"
+            rows = (
+                f"read_csv({files}, columns={{{listed}}}, delim='{sign}', header=true, quote='\"',"
                 " escape='\"', nullstr='', allow_quoted_nulls=false, auto_detect=false,"
-                " strict_mode=true, max_line_size=100000000)"
+                " strict_mode=true, hive_partitioning=false, max_line_size=100000000)"
             )
-        try:
-            self._database.execute(f"CREATE TEMP TABLE released AS SELECT * FROM {source}")
-        except duckdb.Error:  # its message may contain cells
-            raise PackError("the released file cannot be read") from None
+        self.rows(f"CREATE TEMP {kind} released AS SELECT * FROM {rows}")
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        return list(self._database.execute(query).fetchall())
+        try:
+            return list(self._database.execute(query).fetchall())
+        except self._error:  # its message may contain cells
+            raise PackError("the released file cannot be read") from None
 
     def one(self, query: str) -> Any:
         """Return the only value of a query."""
@@ -128,23 +134,21 @@ class Released:
         return [re.findall(r"\d+(?:\.\d+)?", cell or "") for (cell,) in cells]
 
 
-def measure(path: Path, roles: dict[str, str], checks: dict[str, Any]) -> dict[str, Any]:
-    """Return the figures of a released file, computed from its rows only.
+def measure(path: Path, roles: Any, checks: Any, memory: str | None = None) -> dict[str, Any]:
+    """Return the figures of a released file, or of a folder of parts, from its rows only.
 
     roles: the role of each released column; checks: columns with ages and with postal codes, and
     the first three digits of areas with more than 20,000 people, None if they are not known.
     """
-    released = Released(path)
+    released = Released(path, memory)
     keys = ", ".join(released.column(name) for name, role in roles.items() if role == "quasi")
-    records = released.one("SELECT count(*) FROM released")
-    classes, smallest, largest = released.rows(
-        "SELECT count(*), coalesce(min(size), 0), coalesce(max(size), 0) FROM "
-        f"(SELECT count(*) AS size FROM released GROUP BY {keys})"
-    )[0]
+    sizes = f"SELECT count(*) AS n FROM released GROUP BY {keys}"
+    found = released.rows(f"SELECT sum(n), count(*), min(n), max(n) FROM ({sizes})")[0]
+    records, classes, smallest, largest = (int(n or 0) for n in found)
     every = ", ".join(released.column(n) for n in released.names if roles.get(n) != "identifier")
-    unique = released.one(
-        f"SELECT count(*) FROM (SELECT 1 FROM released GROUP BY {every} HAVING count(*) = 1)"
-    )
+    unique = f"SELECT 1 FROM released GROUP BY {every} HAVING count(*) = 1"
+    guarded = [name for name, role in roles.items() if role == "sensitive"]
+    cells = [_identifier_cells(released, column) for column in range(len(released.names))]
     return {
         "records": records,
         "columns": released.names,
@@ -155,15 +159,10 @@ def measure(path: Path, roles: dict[str, str], checks: dict[str, Any]) -> dict[s
             "maximum_risk": round(1 / smallest, PLACES) if smallest else 0.0,
             "average_risk": round(classes / records, PLACES) if records else 0.0,
         },
-        "unique_records": masked(unique),
-        "sensitive": {
-            name: _sensitive(released, keys, released.column(name), records)
-            for name, role in roles.items()
-            if role == "sensitive"
-        },
+        "unique_records": masked(released.one(f"SELECT count(*) FROM ({unique})")),
+        "sensitive": {name: _sensitive(released, keys, name, records) for name in guarded},
         "identifier_cells": {
-            kind: masked(sum(_matches(released, c, pattern) for c in range(len(released.names))))
-            for kind, pattern in CONTENT.items()
+            n: masked(sum(each)) for n, *each in zip(CONTENT, *cells, strict=True)
         },
         "ages": {n: _ages(released, released.column(n)) for n in checks["ages"]},
         "postcodes": {n: _areas(released, n, checks["large_areas"]) for n in checks["postcodes"]},
@@ -171,16 +170,17 @@ def measure(path: Path, roles: dict[str, str], checks: dict[str, Any]) -> dict[s
     }
 
 
-def _sensitive(released: Released, keys: str, column: str, total: int) -> dict[str, Any]:
+def _sensitive(released: Released, keys: str, name: str, total: int) -> dict[str, Any]:
     """Return distinct l and t of one column; t compares each class with all released rows."""
-    cells = f"SELECT dense_rank() OVER (ORDER BY {keys}) AS class, {column} AS value FROM released"
+    column = released.column(name)
     if not total:
         return {"distinct": 0, "t": 0.0, "distance": "equal"}
     ordered = released.one(f"SELECT count(TRY_CAST({column} AS DOUBLE)) FROM released") == total
-    value = "TRY_CAST(value AS DOUBLE)" if ordered else "value"
+    value = f"TRY_CAST({column} AS DOUBLE)" if ordered else column
     released.rows(
         "CREATE OR REPLACE TEMP TABLE counts AS "
-        f"SELECT class, {value} AS value, count(*) AS n FROM ({cells}) GROUP BY ALL"
+        f"SELECT dense_rank() OVER (ORDER BY {keys}) AS class, value, n FROM "
+        f"(SELECT {keys}, {value} AS value, count(*) AS n FROM released GROUP BY ALL)"
     )
     released.rows(
         "CREATE OR REPLACE TEMP TABLE total AS SELECT *, row_number() OVER (ORDER BY value) AS i, "
@@ -216,11 +216,11 @@ _ORDERED = """WITH places AS (
         JOIN places AS at_x ON at_x.i = x GROUP BY class)"""
 
 
-def _matches(released: Released, column: int, pattern: str) -> int:
-    """Return the number of cells of a column that contain the pattern."""
-    counts = f"SELECT CAST(c{column} AS VARCHAR) AS cell, count(*) AS n FROM released GROUP BY 1"
-    found = f"SELECT sum(n) FROM ({counts}) WHERE regexp_matches(cell, '{pattern}')"
-    return int(released.one(found) or 0)
+def _identifier_cells(released: Released, column: int) -> tuple[int, ...]:
+    """Return how many cells of a column look like each kind of identifier."""
+    cells = f"SELECT CAST(c{column} AS VARCHAR) AS cell, count(*) AS n FROM released GROUP BY 1"
+    sums = (f"sum(n) FILTER (regexp_matches(cell, '{each}'))" for each in CONTENT.values())
+    return tuple(int(n or 0) for n in released.rows(f"SELECT {','.join(sums)} FROM ({cells})")[0])
 
 
 def _ages(released: Released, column: str) -> dict[str, Any]:
@@ -240,10 +240,9 @@ def _areas(released: Released, name: str, large: list[str] | None) -> dict[str, 
 
 def _is_unique(released: Released, name: str, roles: dict[str, str], records: int) -> bool:
     """Return whether nearly every cell of a column differs: it may number people."""
-    if roles.get(name) in ("quasi", "identifier") or records < 2 * LEAST:
-        return False
-    distinct = released.one(f"SELECT count(DISTINCT {released.column(name)}) FROM released")
-    return bool(distinct >= 0.95 * records)
+    cells = f"SELECT count(DISTINCT {released.column(name)}) FROM released"
+    asked = roles.get(name) not in ("quasi", "identifier") and records >= 2 * LEAST
+    return asked and bool(released.one(cells) >= 0.95 * records)
 
 
 def compare(stated: Any, found: Any, path: str = "") -> Iterator[str]:
@@ -274,7 +273,16 @@ def check_files(pack: Path, release: Path | None) -> tuple[dict[str, Any], dict[
     evidence, _ = _read(pack / "evidence.json")
     if evidence["release"] != manifest["release"]:
         raise PackError(f"{MANIFEST} and evidence.json describe different released files")
-    _check_digest(path, "the released file", manifest["release"])
+    parts = manifest["release"].get("parts", {})
+    lines = "".join(f"{part['sha256']}  {name}\n" for name, part in sorted(parts.items()))
+    if not parts:
+        _check_digest(path, "the released file", manifest["release"])
+    elif hashlib.sha256(lines.encode()).hexdigest() != manifest["release"]["sha256"]:
+        raise PackError(f"{MANIFEST}: was changed")
+    elif not path.is_dir() or {file.name for file in path.iterdir()} != set(parts):
+        raise PackError("the released folder: a part is missing or was added")
+    for name, part in parts.items():
+        _check_digest(path / name, f"the released part {name}", part)
     return manifest, evidence, path
 
 
@@ -313,33 +321,35 @@ def check_signature(pack: Path, manifest: dict[str, Any], key: str | None) -> st
     try:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        Ed25519PublicKey.from_public_bytes(public).verify(signed, (pack / MANIFEST).read_bytes())
     except ImportError:
         if key:
             raise PackError("the signature cannot be checked: install cryptography") from None
         return "NOT CHECKED; install cryptography to check the signature"
-    try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signed, (pack / MANIFEST).read_bytes())
     except (InvalidSignature, ValueError):
         raise PackError(f"{SIGNATURE}: does not match the manifest") from None
     return f"valid, of the public key with SHA-256 {fingerprint}"
 
 
-def check_figures(evidence: dict[str, Any], path: Path) -> None:
+def check_figures(evidence: dict[str, Any], path: Path, memory: str | None = None) -> None:
     """Recompute the figures of the released file and all that follows from them."""
-    found = measure(path, evidence["roles"], evidence["checks"])
+    found = measure(path, evidence["roles"], evidence["checks"], memory)
     for place in compare(evidence["measured"], found):
         raise PackError(f"evidence.json: {place} differs from the released file")
     schema = hashlib.sha256(canonical(evidence["schema"]["stated"])).hexdigest()
     if schema != evidence["schema"]["sha256"]:
         raise PackError("evidence.json: the digest of the schema differs")
-    unit, excess = (
-        evidence["unit"],
-        evidence["unit"]["smallest_class"] - found["classes"]["smallest"],
-    )
-    if excess > 0 or (unit["counts_rows"] and excess):
+    excess = evidence["unit"]["smallest_class"] - found["classes"]["smallest"]
+    if excess > 0 or (evidence["unit"]["counts_rows"] and excess):
         raise PackError("evidence.json: the size of the smallest class differs")
-    for part in evidence["requested"] if found["records"] else []:
-        check_requested(part, found)
+    for part in evidence["requested"] if found["records"] else []:  # models that rows decide
+        name, options = part["name"], part["options"]
+        if name == "k-anonymity" and found["classes"]["smallest"] < options["k"]:
+            raise PackError("the released file does not have the requested k")
+        guarded = found["sensitive"].get(options.get("column"))
+        if name == "l-diversity" and guarded["distinct"] < options["l"]:
+            raise PackError(f"the released file lacks the requested l in {options['column']!r}")
     for crosswalk in evidence["crosswalks"]:
         for row in crosswalk["rows"]:
             figure = row["figure"]
@@ -347,16 +357,6 @@ def check_figures(evidence: dict[str, Any], path: Path) -> None:
                 raise PackError(f"evidence.json: a figure of {crosswalk['title']} differs")
             if row["rule"] and row["status"] != judge(row["rule"], evidence):
                 raise PackError(f"evidence.json: a status of {crosswalk['title']} differs")
-
-
-def check_requested(part: dict[str, Any], found: dict[str, Any]) -> None:
-    """Check the models that the released rows decide: k-anonymity and distinct l-diversity."""
-    if part["name"] == "k-anonymity" and found["classes"]["smallest"] < part["options"]["k"]:
-        raise PackError("the released file does not have the requested k")
-    if part["name"] == "l-diversity":
-        column = part["options"]["column"]
-        if found["sensitive"][column]["distinct"] < part["options"]["l"]:
-            raise PackError(f"the released file does not have the requested l in {column!r}")
 
 
 def verify(pack: Path, release: Path | None, stated: str | None, key: str | None) -> str:
@@ -379,11 +379,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Verify a pack and return the exit status."""
     parser = argparse.ArgumentParser(description="Verify an evidence pack.")
     parser.add_argument("pack", nargs="?", type=Path, default=Path(__file__).resolve().parent)
-    parser.add_argument("--release", type=Path, help="the released file, if it was moved")
+    parser.add_argument("--release", type=Path, help="the released file or folder, if it was moved")
     parser.add_argument("--digest", help="the SHA-256 of manifest.json that you received")
     parser.add_argument("--key", help="the SHA-256 of the public key that must have signed")
-    given = parser.parse_args(arguments)
-    status = 1
+    given, status = parser.parse_args(arguments), 1
     try:
         text, status = verify(given.pack, given.release, given.digest, given.key), 0
     except PackError as error:
