@@ -65,7 +65,7 @@ async def _figures(folder: Path) -> dict[str, float]:
 
 
 async def _changed(project: Any, what: str, change: Callable[[], None]) -> float:
-    """Make a change; return the seconds until figures have been found anew."""
+    """Make a change; return the seconds until new figures are known."""
     before = getattr(project.figures, what)
     begun = time.perf_counter()
     change()

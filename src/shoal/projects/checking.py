@@ -96,9 +96,7 @@ def check_set(
         InputError: The folder is not a released set.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from shoal.engines.choice import choose
-    from shoal.engines.memory import Budget
-    from shoal.errors import InputError
+    >>> from shoal.errors import InputError
     >>> with TemporaryDirectory() as folder:
     ...     try:
     ...         check_set(folder)
