@@ -15,7 +15,7 @@ from tests.web.conftest import finished
 from shoal.support.wording import option
 from shoal.web.project.topics import Step, Topic
 from shoal.web.screens import layout
-from shoal.web.text import common, describe, group, open, protect
+from shoal.web.text import common, describe, group, obstacles, open, protect
 
 SECONDS = 60  # for a busy machine
 
@@ -100,6 +100,22 @@ def test_the_file_that_cannot_be_read_is_explained_and_corrected(project, tmp_pa
         user.find(open.NO_NAMES_YES).click()
         await until(lambda: not project.problem and not project.busy and len(project.columns))
         await user.should_see(open.FIRST_ROWS)
+
+    simulate(project, body)
+
+
+def test_names_that_look_like_data_can_be_names(project, tmp_path):
+    path = tmp_path / "years.csv"
+    path.write_text("2001,2002\n31,47\n33,40\n31,52\n", encoding="utf-8")
+
+    async def body(user):
+        await user.open("/")
+        await project.open(path)
+        await user.should_see(open.NO_NAMES)
+        await user.should_see(obstacles.NOT_READ)
+        user.find(open.NO_NAMES_NO).click()
+        await until(lambda: not project.problem and not project.busy and len(project.columns))
+        assert [column.name for column in project.columns] == ["2001", "2002"]
 
     simulate(project, body)
 

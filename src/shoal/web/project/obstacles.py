@@ -23,7 +23,9 @@ def obstacle_to(project: Project, step: str) -> str:
     if step == "open":
         return ""
     if project.source is None or not len(project.columns):
-        return text.READING if project.busy else text.NO_FILE
+        if project.busy:
+            return text.READING
+        return text.NOT_READ if project.source is not None else text.NO_FILE
     if project.source.asks_for_person:
         return text.NO_PERSON
     if step == "describe":

@@ -134,7 +134,11 @@ def _opened(project: Project) -> None:
     if project.busy:
         _waiting(project.busy)
     if _NO_NAMES in project.problem:
-        notice(text.NO_NAMES, "warn", text.NO_NAMES_YES, lambda: _correct(project, header=False))
+        with notice(
+            text.NO_NAMES, "warn", text.NO_NAMES_YES, lambda: _correct(project, header=False)
+        ):
+            names = ui.button(text.NO_NAMES_NO, on_click=lambda: _correct(project, header=True))
+            names.props("flat dense no-caps")
     elif project.problem:
         notice(project.problem, "bad")
     if source.on_disk:

@@ -46,6 +46,7 @@ NO_NAMES = (
     "column_1, column_2 and so on."
 )
 NO_NAMES_YES = "It is data"
+NO_NAMES_NO = "It has the names"
 DECIMAL = "Decimal mark"
 DECIMALS = {".": "Point, as in 3.5", ",": "Comma, as in 3,5"}
 DATES = "Dates are written"
