@@ -97,7 +97,8 @@ def build(
     project = Project(workspace.path, memory=memory)
 
     def get_ready(topic: Topic) -> None:
-        if topic is Topic.FIGURES and project.source is not None:  # the analyst has had its turn
+        idle = project.source is not None and not jobs.running()
+        if topic is Topic.FIGURES and idle:  # the analyst has had its turn
             job_process.keep_spare()
 
     def open_upload(upload: uploads.Upload) -> None:
