@@ -96,18 +96,13 @@ class DuckDBReleased:
         alone = f"SELECT a, b, c FROM ({sets}) GROUP BY ALL HAVING count(*) = 1"
         return int(self._session.value(f"SELECT count(*) FROM ({alone})"))
 
-    def tuple_sizes(self, packing: Packing) -> tuple[Counts, Counts]:
-        """Return the numbers of rows of the distinct tuples, and how many tuples have each."""
-        words = pack_words(packing, {name: self._columns[name] for name in packing.places})
+    def sizes(self, packing: Packing | None = None) -> tuple[Counts, Counts]:
+        """Return the numbers of rows of the classes, or of tuples, and how many have each."""
+        words = [f"k{j}" for j in range(self._classes.words)]
+        if packing is not None:
+            words = pack_words(packing, {name: self._columns[name] for name in packing.places})
         named = ", ".join(f"{word} AS w{j}" for j, word in enumerate(words))
         each = f"SELECT {named}, count(*) AS n FROM {self._view} GROUP BY ALL"
-        found = self._session.arrow(f"SELECT n, count(*) AS m FROM ({each}) GROUP BY n ORDER BY n")
-        return numbers_of(found, "n"), numbers_of(found, "m")
-
-    def class_sizes(self) -> tuple[Counts, Counts]:
-        """Return the numbers of rows of the classes, and how many classes have each."""
-        keys = ", ".join(f"k{j}" for j in range(self._classes.words))
-        each = f"SELECT {keys}, count(*) AS n FROM {self._view} GROUP BY ALL"
         found = self._session.arrow(f"SELECT n, count(*) AS m FROM ({each}) GROUP BY n ORDER BY n")
         return numbers_of(found, "n"), numbers_of(found, "m")
 

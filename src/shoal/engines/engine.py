@@ -268,8 +268,11 @@ class Released(Protocol):
         rows if no column is named.
         """
 
-    def tuple_sizes(self, packing: Packing) -> tuple[Counts, Counts]:
-        """Return the numbers of rows of the distinct tuples, and how many tuples have each."""
+    def sizes(self, packing: Packing | None = None) -> tuple[Counts, Counts]:
+        """Return the numbers of rows of the classes, and how many classes have each.
+
+        packing: columns whose distinct tuples of codes are counted instead of the classes.
+        """
 
     def count_classes(self, value: str | None = None) -> Counted:
         """Count the classes, by the codes of a further column if one is named."""

@@ -234,7 +234,7 @@ class LargeRelease(Release):
         columns = [self.source.encoded[name].column for name in self.quasi]
         packing = Packing.of({column.name: column.domain for column in columns})
         rows: Released = self.published_rows(text=False)[1]
-        return rows.tuple_sizes(packing)
+        return rows.sizes(packing)
 
     def to_arrow(self, cells: Any = "text") -> Any:
         """Return the published rows in canonical order, if they fit in the memory budget."""

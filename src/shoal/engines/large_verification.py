@@ -109,7 +109,7 @@ class Published:
             )
         rows: Any = engine.release(self._plan)
         if self._plan.by_profile:
-            self._check_classes(int(rows.class_sizes()[1].sum()))
+            self._check_classes(int(rows.sizes()[1].sum()))
         return rows
 
     def _check_classes(self, classes: int) -> None:
@@ -186,7 +186,7 @@ class Published:
         first = names[0]
         maps = {first: np.arange(table.encoded[first].column.domain, dtype=np.int32)}
         plan = Plan(Packing.of({first: len(maps[first]) + 1}), maps)
-        return Frequencies(*table.engine.release(plan).tuple_sizes(packing))
+        return Frequencies(*table.engine.release(plan).sizes(packing))
 
     def rows_of_people(self, sensitive: Sequence[str] = ()) -> Table:
         """Return the distinct rows of each person, with what links them, if they fit in memory.

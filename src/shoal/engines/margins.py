@@ -79,7 +79,7 @@ def margins_of(release: Release, source: LargeTable, shown: Shown) -> MarginRele
         found,
         counted=counted,
         before=original_sizes(source, tuple(cells)),
-        released_before=shown.rows.tuple_sizes(_packing(source, tuple(cells))),
+        released_before=shown.rows.sizes(_packing(source, tuple(cells))),
     )
 
 
@@ -87,7 +87,7 @@ def original_sizes(source: LargeTable, names: tuple[str, ...]) -> Sizes:
     """Return the numbers of rows of the original tuples, and how many tuples have each."""
     maps = {name: np.arange(_domain(source, name), dtype=np.int32) for name in names}
     packing = Packing.of({name: _domain(source, name) + 1 for name in names})
-    return source.engine.release(Plan(packing, maps)).tuple_sizes(_packing(source, names))
+    return source.engine.release(Plan(packing, maps)).sizes(_packing(source, names))
 
 
 def _packing(source: LargeTable, names: tuple[str, ...]) -> Packing:

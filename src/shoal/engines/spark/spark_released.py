@@ -96,10 +96,12 @@ class SparkReleased:
         alone = once.agg(f.count_distinct(f.col("a")).alias("n"))
         return int(numbers_of(self._arrow(alone), "n")[0])
 
-    def tuple_sizes(self, packing: Packing) -> tuple[Counts, Counts]:
-        """Return the numbers of rows of the distinct tuples, and how many tuples have each."""
+    def sizes(self, packing: Packing | None = None) -> tuple[Counts, Counts]:
+        """Return the numbers of rows of the classes, or of tuples, and how many have each."""
         f = functions()
-        words = pack_words(packing, {n: f.col(self._columns[n]) for n in packing.places})
+        words = [f.col(key) for key in self._keys]
+        if packing is not None:
+            words = pack_words(packing, {n: f.col(self._columns[n]) for n in packing.places})
         each = self._frame.groupBy(*words).agg(f.count("*").alias("n"))
         sizes = each.groupBy("n").agg(f.count("*").alias("m")).orderBy("n")
         found = self._arrow(sizes)

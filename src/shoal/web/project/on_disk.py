@@ -254,7 +254,7 @@ class DiskFile:
             elif levels.get(name):  # a column without groups is shown or hidden
                 maps[name] = np.zeros(column.domain, dtype=np.int32)
         packing = Packing.of({name: int(codes.max()) + 1 for name, codes in maps.items()})
-        return self.engine.release(Plan(packing, maps)).class_sizes()
+        return self.engine.release(Plan(packing, maps)).sizes()
 
 
 def _without_key(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
