@@ -96,6 +96,7 @@ def anonymize_by_partition(
         *runner.cost_of_cuts(partitions),
         *notes,
     )
+    source.engine.rest()  # published texts need its memory
     return PartitionedRelease(
         original,
         {},
@@ -103,7 +104,7 @@ def anonymize_by_partition(
         run=Run(notes=notes),
         source=source,
         columns={column.name: column for column in quasi},
-        labels=numbering.labels,
+        labels=numbering.labels(),
         figures=figures,
     )
 

@@ -23,6 +23,8 @@ from shoal.errors import InputError
 from shoal.support.arrays import Codes, Counts
 
 _SHARE_BESIDE_WORKERS = 0.4  # of the budget, while worker processes need the rest
+_SHARE_BESIDE_TEXTS = 0.3  # at least, beside the published texts in memory
+_BYTES_PER_TEXT = 150  # of a published text, as it was made and in order
 
 
 class DuckDBPartitions:
@@ -131,7 +133,8 @@ class DuckDBPartitions:
 
     def joined(self, plan: Plan, keys: Sequence[str], view: str) -> str:
         """Return the query of the stored rows with the classes of their entries."""
-        self._session.limit()
+        texts = sum(map(len, plan.maps.values())) * _BYTES_PER_TEXT
+        self._session.limit(max(0.8 - texts / self._session.budget.size, _SHARE_BESIDE_TEXTS))
         cells, joins = {}, []
         for name, codes in plan.maps.items():
             entry = self._entries[name]

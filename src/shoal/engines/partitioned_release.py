@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.core.column import Column
 from shoal.core.margins import Pairs
@@ -38,27 +39,31 @@ class PartitionedRelease(LargeRelease):
 
     Attributes:
         columns: The quasi-identifiers, for their domains.
-        labels: For each of them the published texts; the engine has the entry of each row.
+        labels: For each of them the published text of each entry, as a dictionary array; the engine
+            has the entry of each row.
         figures: Losses, measured partition by partition.
     """
 
     columns: Mapping[str, Column] = field(default_factory=dict)
-    labels: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     figures: Figures = field(default_factory=lambda: Figures({}, {}))
 
     def published_rows(self, *, text: bool) -> tuple[Mapping[str, Cells], Any]:
         """Return the published cells of the quasi-identifiers, and the released rows."""
         cache: dict[bool, Any] = self.__dict__.setdefault("_published_rows", {})
         if text not in cache:
-            cells = {
-                name: Cells.of(_entries(self.columns[name], labels, spelled=text))
-                for name, labels in self.labels.items()
-            }
+            cells = {name: self._cells(name, spelled=text) for name in self.labels}
             packing = Packing.of({name: len(each.values) + 1 for name, each in cells.items()})
             maps = {name: each.ranks for name, each in cells.items()}
             cache[text] = cells, self.source.engine.release(Plan(packing, maps, by_row=True))
         rows_of: tuple[Mapping[str, Cells], Any] = cache[text]
         return rows_of
+
+    def _cells(self, name: str, *, spelled: bool) -> Cells:
+        """Return the cells of a column, with the rank of each entry."""
+        labels = self.labels[name]
+        cells = Cells.of(_entries(self.columns[name], labels.dictionary, spelled=spelled))
+        return replace(cells, ranks=cells.ranks[labels.indices.to_numpy(zero_copy_only=False)])
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -84,8 +89,10 @@ class PartitionedRelease(LargeRelease):
         cells, rows = self.published_rows(text=False)
 
         def recoding(name: str, pairs: Pairs) -> Recoding:
+            labels, ranks = self.labels[name], np.zeros(len(self.labels[name].dictionary), np.int32)
+            ranks[labels.indices.to_numpy(zero_copy_only=False)] = cells[name].ranks
             texts: list[str | None] = [None] * len(cells[name].values)
-            for rank, text in zip(cells[name].ranks.tolist(), self.labels[name], strict=True):
+            for rank, text in zip(ranks.tolist(), labels.dictionary.to_pylist(), strict=True):
                 texts[rank] = text
             column = replace(self.columns[name], codes=pairs.codes)
             return read_recoding(column, tuple(texts), pairs.cells)
@@ -105,12 +112,11 @@ class PartitionedRelease(LargeRelease):
         return self.figures.shares
 
 
-def _entries(column: Column, labels: tuple[str | None, ...], *, spelled: bool) -> Any:
+def _entries(column: Column, texts: Any, *, spelled: bool) -> Any:
     """Return published texts as cells: values if all of them are values of the column."""
-    place = {text: code for code, text in enumerate(column.labels)}
-    ground = [place.get(text, -1) for text in labels]
     kept = column.spelling is not None
-    if min(ground, default=0) < 0 or (kept and spelled):
-        return pa.array(labels, pa.string())
-    values = column.values.take(pa.array(np.array(ground, dtype=np.int32)))
-    return fitted(values, pa.array(labels, pa.string())) if kept else values
+    codes = pc.index_in(texts, pa.array(column.labels, pa.string()))
+    if codes.null_count or (kept and spelled):
+        return texts
+    values = column.values.take(codes)
+    return fitted(values, texts) if kept else values

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.core.column import Column
 from shoal.core.grouping import group_keys
@@ -90,25 +91,33 @@ class Outcome:
 
 
 class Numbering:
-    """Numbers for the published texts of all partitions, in the order in which they appear."""
+    """Numbers for the published texts of all partitions, in the order in which they appear.
+
+    A text that appears in several partitions has several numbers: groups of records often have
+    texts of their own, and a table of all texts would exceed the memory.
+    """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._known: dict[str, dict[str | None, int]] = {name: {} for name in names}
+        self._texts: dict[str, list[Any]] = {name: [] for name in names}
+        self._count = dict.fromkeys(names, 0)
 
     def of(self, outcome: Outcome) -> dict[str, Codes]:
         """Return, for each column, the number of each entry of an outcome."""
-        return {
-            name: np.array(
-                [known.setdefault(text, len(known)) for text in outcome.labels[name]],
-                dtype=np.int32,
-            )
-            for name, known in self._known.items()
-        }
+        numbers = {}
+        for name, texts in self._texts.items():
+            made = pa.array(outcome.labels[name], pa.string())
+            numbers[name] = np.arange(len(made), dtype=np.int32) + self._count[name]
+            texts.append(made)
+            self._count[name] += len(made)
+        return numbers
 
-    @property
-    def labels(self) -> dict[str, tuple[str | None, ...]]:
-        """The texts of each column by their numbers."""
-        return {name: tuple(known) for name, known in self._known.items()}
+    def labels(self) -> dict[str, Any]:
+        """Return the text of each number, a dictionary array for each column; once."""
+        found = {}
+        for name in list(self._texts):
+            texts = pa.chunked_array(self._texts.pop(name), pa.string())
+            found[name] = texts.dictionary_encode("encode").combine_chunks()
+        return found
 
 
 def _unit(columns: tuple[str, ...], ids: Counts | None) -> Unit | None:

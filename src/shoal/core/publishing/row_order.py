@@ -62,6 +62,9 @@ def _ranks(cells: Any, name: str) -> Codes:
 
 def rank_values(values: Any) -> Codes:
     """(values,) the rank of each value's text; values with the same text have the same rank."""
+    many = _many_texts(values)
+    if many is not None:
+        return _rank_many(many)
     labels = _labels(values)
     ranks = np.empty(len(labels), dtype=np.int32)
     ranks[_sorted(labels)] = np.arange(len(labels), dtype=np.int32)
@@ -69,6 +72,23 @@ def rank_values(values: Any) -> Codes:
     first: dict[str | None, int] = {}
     same = [first.setdefault(text, place) for place, text in enumerate(labels)]
     found: Codes = ranks[same]
+    return found
+
+
+def _many_texts(values: Any) -> Any:
+    """Return texts that are too many to be compared by their numbers, None if these are not."""
+    if len(values) <= MAX_NATURAL or not encoding.is_text(values.type):
+        return None
+    texts = encoding.combined(values, "")
+    numbers = pc.all(pc.match_substring_regex(texts, IS_NUMBER))  # missing ones do not count
+    return None if numbers.as_py() in (True, None) else texts
+
+
+def _rank_many(texts: Any) -> Codes:
+    """(texts,) ranks by character, without an object for each text."""
+    encoded = texts.dictionary_encode("encode")
+    ranks = _by_code_point(encoded.dictionary)
+    found: Codes = ranks[encoded.indices.to_numpy(zero_copy_only=False)]
     return found
 
 
