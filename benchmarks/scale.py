@@ -8,7 +8,8 @@ method `given-node` is a single node of the lattice, without a search.
 `--growth 10` repeats the methods on a tenth of the rows and prints the exponent of their CPU time.
 `--unpartitioned` compares the loss of a method on partitions with its loss in memory. `--in-memory`
 reads a CSV file and writes Parquet and a report, without an engine. `--verify` lets DuckDB alone
-generalize the table, and measures `shoal verify` on the result.
+generalize the table, and measures `shoal verify` on the result. `--project` measures a project of
+six linked tables instead, whose release and check are within the budget.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from scale_projects import measure_project
 from scale_spark import compare
 
 QUASI = ("age", "sex", "marital", "race", "education", "occupation", "state", "postcode")
@@ -150,6 +152,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--in-memory", action="store_true", help="CSV to Parquet with a report")
     parser.add_argument("--folder", type=Path, help="where the table and the releases are written")
     parser.add_argument("--verify", action="store_true", help="a release of another tool")
+    parser.add_argument("--project", action="store_true", help="six linked tables")
     parser.add_argument("--spark", action="store_true", help="compare Spark with DuckDB")
     return parser.parse_args()
 
@@ -169,6 +172,11 @@ def main() -> None:
         "report": given.in_memory,
     }
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        if given.project:
+            memory = None if given.in_memory else given.memory
+            for method in given.method or ("mondrian",):
+                measure_project(Path(folder), int(given.rows), memory, given.k, method)
+            return
         output = "release.parquet" if given.in_memory else "release"
         asked["output"] = str(Path(folder, output))
         costs = {}

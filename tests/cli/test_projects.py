@@ -75,6 +75,22 @@ def test_a_damaged_set_is_named_without_a_cell(shoal, project):
     assert "not the record of a released set" in shoal("verify", "out").err
 
 
+def test_tables_stay_on_disk_within_a_stated_memory(shoal, project):
+    assert anonymize(shoal, "--domain", "a", "-o", "out").status == 0
+    made = anonymize(shoal, "--domain", "a", "-o", "disk", "--engine", "duckdb", "--memory", "1GB")
+    assert made.status == 0, made.err
+    assert "the rows stay on disk: duckdb works within 1 GB" in made.err
+    for path in (project / "out").iterdir():
+        assert path.read_bytes() == (project / "disk" / path.name).read_bytes()
+    fitting = anonymize(shoal, "--domain", "a", "-o", "fitting", "--memory", "1GB")
+    assert "the tables are read into memory: about 200 MB of 1 GB" in fitting.err
+    assert shoal("verify", "disk", "--memory", "300MB").status == 0
+    assert shoal("verify", "disk", "--memory", "300MB", "-k", 3).status == 1
+    assert "--engine is for a single file" in shoal("verify", "disk", "--engine", "duckdb").err
+    parts = anonymize(shoal, "--domain", "a", "-o", "new", "--partition-rows", 100)
+    assert "--partition-rows is for a single table" in parts.err
+
+
 PAUSED = """
 import signal
 from shoal.projects import releasing

@@ -7,7 +7,7 @@ import pytest
 from shoal import InputError
 from shoal.anonymize import METHODS
 from shoal.engines import choice
-from shoal.engines.choice import choose
+from shoal.engines.choice import choose, choose_all
 from shoal.engines.memory import Budget
 
 
@@ -62,3 +62,15 @@ def test_an_engine_several_files_and_patterns_stay_on_disk(people):
     assert choose(people.parent / "*.csv", None, None, METHODS["flash"](), 7).on_disk
     with pytest.raises(InputError, match=r"no engine 'duck'.*did you mean 'duckdb'"):
         choose(people, None, "duck", METHODS["flash"](), 7)
+
+
+def test_several_tables_are_compared_with_the_budget_together(people, tmp_path, monkeypatch):
+    method, other = METHODS["flash"](), tmp_path / "other.csv"
+    other.write_bytes(people.read_bytes())
+    assert not choose_all({people: 7, other: 7}, None, None, method).reason
+    assert choose_all({people: 7, other: 7}, None, "duckdb", method).on_disk
+    sizes = {0: 2 * 10**8, 7: 7 * 10**8}  # in any case, and for a table of seven columns
+    monkeypatch.setattr(choice, "memory_needed", lambda _, columns, __: Budget(sizes[columns]))
+    assert not choose_all({people: 7}, "1GB", None, method).on_disk
+    both = choose_all({people: 7, other: 7}, "1GB", None, method)
+    assert both.reason == "the rows stay on disk: in memory they need about 1.2 GB, more than 1 GB"

@@ -4,7 +4,8 @@ import json
 import signal
 import subprocess
 import sys
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -208,6 +209,7 @@ def with_key(replace):
         (SCHEMA, {"engine": "spark"}, "released by duckdb, not by spark"),
         (SCHEMA, {"method": "doka-greedy"}, "needs the table in memory"),
         (SCHEMA, {"method": "safe-la"}, "draws people"),
+        (SCHEMA, {"domain": ""}, "needs a domain"),
     ],
 )
 def test_what_needs_memory_is_refused_with_a_reason(tmp_path, schema, options, said):
@@ -278,3 +280,46 @@ def test_a_kill_leaves_no_half_set_and_its_files_are_swept(tmp_path, monkeypatch
     assert check_set(tmp_path / "out", memory="300MB").holds
     assert {path.name for path in tmp_path.iterdir()} == before | {"out"}
     assert not list((tmp_path / "working").iterdir())
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_columns_with_many_values_are_the_same_without_a_dictionary(tmp_path, ending, monkeypatch):
+    """Unchanged columns of any type, of which the engine keeps no dictionary."""
+    monkeypatch.setattr("shoal.engines.large_table.MAX_NATURAL", 2)
+    draw, rows = np.random.default_rng(3), 40
+    moment = datetime(2024, 5, 1, 8)
+    some = [None if n % 9 == 0 else n for n in range(rows)]
+    stays = {
+        "who": pa.array([f"p{n % 14}" for n in range(rows)]),
+        "cost": pa.array([-0.0, float("nan"), *draw.random(rows - 2)], pa.float64()),
+        "paid": pa.array([None if n is None else n * 10**12 for n in some], pa.int64()),
+        "price": pa.array(
+            [None if n is None else Decimal(n) / 4 for n in some], pa.decimal128(9, 2)
+        ),
+        "begun": pa.array([moment + timedelta(hours=n) for n in range(rows)], pa.timestamp("us")),
+        "note": pa.array([None if n is None else "" if n == 5 else f"n,{n}" for n in some]),
+        "code": pa.array([f"{n:03}" for n in range(rows)]).dictionary_encode(),
+        "size": pa.array(range(rows), pa.int32()),
+    }
+    people = {"id": pa.array([f"p{n}" for n in range(12)]), "age": pa.array([30, 40] * 6)}
+    for name, columns in (("people", people), ("stays", stays)):
+        write = pa.csv.write_csv if ending == "csv" else pq.write_table
+        write(pa.table(columns), tmp_path / f"{name}.{ending}")
+    unchanged = dict.fromkeys([name for name in stays if name != "who"], "insensitive")
+    if ending == "parquet":
+        unchanged |= {"size": "sensitive", "begun": "sensitive"}
+    tables = {
+        "people": {"key": "id", "columns": {"age": "quasi"}},
+        "stays": {"foreign": {"who": "people"}, "columns": unchanged},
+    }
+    project = Project.of({"person": "people", "tables": tables}, tmp_path)
+    found = assert_same(project, tmp_path, method="flash", **OPTIONS)
+    assert len(found["stays"]) == 36
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_without_rows_stays_one(tmp_path, ending):
+    empty = {name: pa.array(cells).slice(0, 0) for name, cells in VISITS.items()}
+    project = written(tmp_path, ending, {**TABLES, "visits": empty})
+    found = assert_same(project, tmp_path, **OPTIONS)
+    assert found["visits"] == []

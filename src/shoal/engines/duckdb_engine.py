@@ -223,7 +223,7 @@ class DuckDBEngine:
         """Check that every row was encoded, and return their number."""
         coded = [self._columns[name] for name in encoding.dictionaries]
         coded += self._units()
-        lost = " OR ".join(f"{column} IS NULL" for column in coded)
+        lost = " OR ".join(f"{column} IS NULL" for column in coded) or "false"
         found = self._session.arrow(
             f"SELECT count(*) AS n, count(*) FILTER (WHERE {lost}) AS lost FROM encoded"
         )

@@ -105,9 +105,7 @@ class LinkedEngine(DuckDBEngine):
             int(self._session.value(f"SELECT {what} FROM texts"))
             for what in ("count(*)", "count(t0)")
         )
-        distinct = "SELECT t0 FROM texts WHERE t0 IS NOT NULL GROUP BY t0"
-        keys = int(self._session.value(f"SELECT count(*) FROM ({distinct})"))
-        return rows - filled, filled - keys
+        return rows - filled, filled - self._distinct("texts", "t0", filled)
 
     def link(self, foreign: Sequence[Foreign], *, key: bool, people: bool) -> int:
         """Link the rows to those that they refer to, and to people.
@@ -185,14 +183,18 @@ class LinkedEngine(DuckDBEngine):
     def replace_keys(self, publish: Callable[[Any], Any]) -> int:
         """Store the published form of all keys, and return how many keys are not distinct then."""
         self._replace("SELECT id, text FROM keys", "made", publish)
-        return int(self._session.value("SELECT count(*) FROM made")) - self._distinct("made")
+        keys = int(self._session.value("SELECT count(*) FROM made"))
+        return keys - self._distinct("made", "cell", keys)
 
-    def replace_cells(self, name: str, publish: Callable[[Any], Any]) -> int:
-        """Store the published form of another identifier, and count its distinct cells."""
+    def replace_cells(self, name: str, publish: Callable[[Any], Any], values: int) -> int:
+        """Store the published form of another identifier, and count its distinct cells.
+
+        values: the number of its distinct values.
+        """
         table = quoted(f"made of {name}")
         cells = f"SELECT {POSITION} AS id, {quoted(name)} AS v FROM {self._source}"
         self._replace(cells, table, publish)
-        return self._distinct(table)
+        return self._distinct(table, "cell", values)
 
     def _replace(self, cells: str, table: str, publish: Callable[[Any], Any]) -> None:
         def changed(batch: Any) -> Any:
@@ -200,9 +202,14 @@ class LinkedEngine(DuckDBEngine):
 
         self._session.pour(cells, table, changed)
 
-    def _distinct(self, table: str) -> int:
-        cells = f"SELECT cell FROM {table} WHERE cell IS NOT NULL GROUP BY cell"
-        return int(self._session.value(f"SELECT count(*) FROM ({cells})"))
+    def _distinct(self, table: str, column: str, expected: int) -> int:
+        """Count distinct texts; hashes take less memory, and are enough if as many are expected."""
+        for each in (f"hash({column})", column):
+            texts = f"SELECT {each} FROM {table} WHERE {column} IS NOT NULL GROUP BY ALL"
+            found = int(self._session.value(f"SELECT count(*) FROM ({texts})"))
+            if found == expected:
+                break
+        return found
 
     def store_rows(self, people: LinkedEngine | None, replaced: Sequence[str]) -> int:
         """Store the rows to publish with their links and the class of their person; count them.

@@ -26,10 +26,14 @@ class Session:
     """One connection; tables of the session are stored in its folder.
 
     budget: the memory that may be used. source: the name of what is read, for messages.
+    limit: the bytes of it that DuckDB may use.
     """
 
-    def __init__(self, folder: Path, budget: Budget, source: Path) -> None:
+    def __init__(
+        self, folder: Path, budget: Budget, source: Path, limit: int | None = None
+    ) -> None:
         self._folder, self.budget, self._source = folder, budget, source
+        self._limit = limit or budget.share(_SHARE)
         self._schema = "main"
         self._home, self._guests = self, list[Session]()
         self._connection = self._connect()
@@ -53,7 +57,7 @@ class Session:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "enable_external_file_cache": "false",
-            "memory_limit": f"{self.budget.share(_SHARE)}B",
+            "memory_limit": f"{self._limit}B",
             "preserve_insertion_order": "false",
             "python_enable_replacements": "false",
             "temp_directory": str(self._folder / "spill"),
@@ -142,8 +146,9 @@ class Session:
             self._connection.unregister("given")
 
     def limit(self, share: float = _SHARE) -> None:
-        """Limit the memory of the connection to a share of the budget."""
-        self.run(f"SET memory_limit = '{self.budget.share(share)}B'")
+        """Limit the memory of the database to a share of the budget."""
+        size = min(self.budget.share(share), self._limit)
+        self.run(f"SET memory_limit = '{size}B'")
 
     def rest(self) -> None:
         """Free the memory of the database while others need it."""
@@ -162,40 +167,53 @@ class Session:
         """Close the connection."""
         self._connection.close()
 
-    @contextmanager
-    def _explained(self, explain: Callable[[str], str] | None = None) -> Iterator[None]:
-        """Turn errors of DuckDB, whose messages quote cells, into errors that do not."""
-        import duckdb
+    def _explained(self, explain: Callable[[str], str] | None = None) -> Any:
+        return explained(self._source, self._folder.parent, str(self.budget), explain)
 
-        try:
-            yield
-        except duckdb.InterruptException:
-            raise KeyboardInterrupt from None
-        except duckdb.OutOfMemoryException as error:
-            if "max_temp_directory_size" in str(error) or "disk" in str(error).lower():
-                raise self._full() from None
-            raise InputError(
-                f"{self._source}: {self.budget} of memory are not enough; state a larger memory"
-            ) from None
-        except duckdb.Error as error:
-            if any(why in str(error) for why in _NO_SPACE):  # also of a commit
-                raise self._full() from None
-            if isinstance(error, duckdb.IOException):
-                raise InputError(
-                    f"{self._source}: cannot be read; a file is damaged or was changed"
-                ) from None
-            if explain is not None:
-                raise InputError(explain(str(error))) from None
-            raise InputError(
-                f"{self._source}: cannot be read; a file is damaged, or a value has another type "
-                "than the others of its column"
-            ) from None
 
-    def _full(self) -> OutputError:
-        return OutputError(
-            f"{self._folder.parent}: has no space left for temporary files; name another folder in "
-            "TMPDIR"
-        )
+@contextmanager
+def explained(
+    source: Path, folder: Path, budget: str, explain: Callable[[str], str] | None = None
+) -> Iterator[None]:
+    """Turn errors of DuckDB, whose messages quote cells, into errors that do not.
+
+    Parameters:
+        source: What is read, for messages.
+        folder: The folder of working files.
+        budget: The memory that may be used.
+        explain: Returns a message without cells for another one.
+    """
+    import duckdb
+
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.OutOfMemoryException as error:
+        if "max_temp_directory_size" in str(error) or "disk" in str(error).lower():
+            raise _full(folder) from None
+        raise InputError(
+            f"{source}: {budget} of memory are not enough; state a larger memory"
+        ) from None
+    except duckdb.Error as error:
+        if any(why in str(error) for why in _NO_SPACE):  # also of a commit
+            raise _full(folder) from None
+        if isinstance(error, duckdb.IOException):
+            raise InputError(
+                f"{source}: cannot be read; a file is damaged or was changed"
+            ) from None
+        if explain is not None:
+            raise InputError(explain(str(error))) from None
+        raise InputError(
+            f"{source}: cannot be read; a file is damaged, or a value has another type than the "
+            "others of its column"
+        ) from None
+
+
+def _full(folder: Path) -> OutputError:
+    return OutputError(
+        f"{folder}: has no space left for temporary files; name another folder in TMPDIR"
+    )
 
 
 def quoted(name: str) -> str:

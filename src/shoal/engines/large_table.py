@@ -56,7 +56,8 @@ class LargeTable:
         partition_rows: Rows of a partition, for methods that run on partitions.
         processes: Number of worker processes for partitions; by default one per core.
         links: What links the rows of a file that is published already.
-        may_be_empty: Whether a table without rows is accepted.
+        in_project: Whether it is one of several linked tables. It may then be empty, and its rows
+            are sorted by their values, so that unchanged floats need no dictionary.
 
     >>> import shoal
     >>> from pathlib import Path
@@ -80,10 +81,10 @@ class LargeTable:
         processes: int | None = None,
         links: Links = UNLINKED,
         *,
-        may_be_empty: bool = False,
+        in_project: bool = False,
     ) -> None:
         self.files, self.budget, self.links = files, budget, links
-        self.may_be_empty = may_be_empty
+        self.in_project = in_project
         self.partition_rows, self.processes = partition_rows, processes
         self._request = request
         self._publishers: Mapping[str, Publisher] = {}  # of identifiers that are published
@@ -222,7 +223,7 @@ class LargeTable:
         fits = self.budget.share(0.3) // _BYTES_PER_VALUE
         kind = None if self._scan.types is None else self._scan.types[name]
         floating = kind is not None and pa.types.is_floating(kind)
-        plain = self._role(name) is Role.INSENSITIVE and not floating
+        plain = self._role(name) is Role.INSENSITIVE and (self.in_project or not floating)
         spec = self._request.specs[name]
         declared = {"type", "values", "bounds", "missing"} & set(spec)
         return min(2 * MAX_NATURAL, fits) if plain and not declared else fits
@@ -270,7 +271,7 @@ class LargeTable:
             dictionaries, plain, units["person"], units["household"], replaced, self.links
         )
         found = self.engine.encode(encoding)
-        if not found.rows and not self.may_be_empty:
+        if not found.rows and not self.in_project:
             raise InputError(f"{self.files.name}: has a header but no rows; nothing to anonymize")
         if self.weights is not None and units["person"]:
             self.weights.check_people(self.engine, self.files.name)

@@ -12,6 +12,7 @@ from shoal.errors import InputError
 _UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SHARE = 0.7  # of the machine's memory, if no budget is stated
 _LEAST = 200 * 10**6  # bytes that Shoal and DuckDB need in any case
+_LIBRARIES = 400 * 10**6  # bytes of a process with its libraries and kernels
 _UNKNOWN = 8 * 10**9  # memory of a machine that does not report it
 _BYTES_PER_CELL = 45  # of a table in memory with its release, measured on 2 million rows
 _BYTES_PER_TEXT_BYTE = 8  # of a CSV file
@@ -49,6 +50,11 @@ class Budget:
         if size < _LEAST:
             raise InputError(f"memory must be at least {cls(_LEAST)}, not {cls(size)}")
         return cls(size)
+
+    @property
+    def for_duckdb(self) -> int:
+        """The limit of DuckDB beside the libraries of the process; it uses somewhat more."""
+        return max(self.share(0.3), int(0.8 * (self.size - _LIBRARIES)))
 
     def share(self, part: float) -> int:
         """Return a part of the budget in bytes."""

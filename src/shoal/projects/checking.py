@@ -7,11 +7,8 @@ show the same quasi-identifiers. The number of rows is not covered, and is measu
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -32,7 +29,6 @@ from shoal.reading import Format, read_arrow
 from shoal.support.files import utf8_path
 from shoal.support.wording import count_of, counted
 
-_SHARE = 0.7  # of the budget: DuckDB's limit is not a limit of the process
 _BYTES_PER_EVENT = 100  # of a row of events, whose combinations are counted in memory
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
@@ -110,14 +106,14 @@ def check_set(
         model = _claimed(record)
     tables, person = record["tables"], record["person"]
     problems = _changed_files(folder, tables)
-    limit = None if memory is None else Budget.parse(memory).share(_SHARE)
-    with TemporaryDirectory() as spill, _asking(folder), database(Path(spill), limit) as connection:
+    budget = None if memory is None else Budget.parse(memory)
+    with database(folder, budget) as connection:
         for name, table in tables.items():
             _load(connection, folder, table, name)
         problems += _key_problems(connection, tables)
         found, joins = _join_problems(connection, tables)
         problems += found + _class_problems(connection, tables, person, covers_rows(model))
-        problems += _event_problems(connection, tables, person, model, limit)
+        problems += _event_problems(connection, tables, person, model, budget)
         by_rows = _unique_by_rows(connection, tables, person)
     outcome = judge(_classes(folder, tables[person], memory), model)
     if not outcome:
@@ -132,17 +128,6 @@ def check_set(
         {name: {"rows": table["rows"], "joined": joins[name]} for name, table in tables.items()},
         by_rows,
     )
-
-
-@contextmanager
-def _asking(folder: Path) -> Iterator[None]:
-    """Turn errors of DuckDB, which quote cells, into one that does not."""
-    import duckdb
-
-    try:
-        yield
-    except duckdb.Error:
-        raise InputError(f"{folder}: a file does not have the columns of the record") from None
 
 
 def _claimed(record: dict[str, Any]) -> Model:
@@ -233,20 +218,20 @@ def _class_problems(
 
 
 def _event_problems(
-    connection: Any, tables: dict[str, Any], person: str, model: Guarantee, limit: int | None
+    connection: Any, tables: dict[str, Any], person: str, model: Guarantee, budget: Budget | None
 ) -> list[str]:
     """Return the combinations of rows, in all tables of events, that too few people have.
 
-    limit: the bytes that may be used.
+    budget: the memory that may be used.
     """
     shown = [name for name, table in tables.items() if table.get("events")]
     if not covers_rows(model) or not shown:
         return []
     rows = sum(tables[name]["rows"] for name in shown)
-    if limit is not None and rows * _BYTES_PER_EVENT > limit:
+    if budget is not None and rows * _BYTES_PER_EVENT > budget.size:
         raise InputError(
-            f"{model} is checked in memory, and {counted(rows, 'event')} do not fit; state a "
-            "larger memory"
+            f"{model} is checked in memory, and {counted(rows, 'event')} do not fit in {budget}; "
+            "state a larger memory"
         )
     key, own = _name(tables[person]["key"]), _list("p", tables[person]["quasi"])
     events = " UNION ALL ".join(

@@ -40,6 +40,7 @@ from shoal.projects.treatments import (
 )
 from shoal.reading.requests import Request
 from shoal.support.arrays import Codes
+from shoal.support.unused_memory import return_memory
 
 _BYTES_PER_PAIR = 60  # of a class and a value
 _SHARE = 0.5  # of the budget, for these
@@ -175,7 +176,7 @@ def _replace_cells(table: DiskTable, column: str, kind: Pseudonym, context: Cont
         words[0] = made.treatment
         return made.cells
 
-    shared = filled.distinct - table.engine.replace_cells(column, publish)
+    shared = filled.distinct - table.engine.replace_cells(column, publish, filled.distinct)
     if shared > 0:
         kind.refuse_shared(column, shared)
     return words[0]
@@ -207,6 +208,7 @@ def _batches(
     for batch in table.engine.stream(list(shown), codes, keys):
         cells = {name: decode(batch.column(j)) for j, (name, decode) in enumerate(decoders.items())}
         yield pa.table(cells)
+    return_memory(large.records)
 
 
 def _decoded(values: Any, codes: Any) -> Any:

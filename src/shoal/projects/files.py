@@ -1,12 +1,13 @@
 """Released tables on disk: rows in an order of their published values, and a record of the set.
 
-The order is found by DuckDB, which keeps what exceeds memory beside the output.
+The order is found by DuckDB, which keeps what exceeds memory in `TMPDIR`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,37 +17,54 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.core.publishing.writing import BATCH, open_writer
+from shoal.engines.duckdb_session import explained
+from shoal.engines.memory import Budget
 from shoal.errors import InputError
 from shoal.projects.treatments import Published
 from shoal.support.files import check_readable, utf8_path
+from shoal.support.temporaries import temporary_folder
+from shoal.support.unused_memory import return_memory
 
 RECORD = "release.json"
 FORMAT = {"name": "shoal-set", "version": 1}
 _MEMORY = 10**9  # bytes that DuckDB may use, if no budget is stated
+_SHARE = 0.75  # of what DuckDB may use otherwise
 _CHUNK_BYTES = 1 << 20
 
 
 @contextmanager
-def database(folder: Path, memory: int | None = None) -> Iterator[Any]:
-    """Yield a DuckDB database in memory that spills to the folder and loads nothing else.
+def database(source: Path, budget: Budget | None = None) -> Iterator[Any]:
+    """Yield a DuckDB database in memory that spills to `TMPDIR` and loads nothing else.
 
-    memory: the bytes that it may use.
+    source: what is read, for messages. budget: the memory that may be used.
     """
     import duckdb
 
-    settings: dict[str, Any] = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "memory_limit": f"{memory or _MEMORY}B",
-        "temp_directory": utf8_path(folder / "spill"),
-        "preserve_insertion_order": "true",
-    }
-    with duckdb.connect(config=settings) as connection:
-        yield connection
+    unlike = f"{source}: a file does not have the columns of the record"
+    shown = str(budget or Budget(_MEMORY))
+    with temporary_folder(Path(tempfile.gettempdir())) as folder:
+        settings: dict[str, Any] = {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "memory_limit": f"{_limit(budget)}B",
+            "temp_directory": utf8_path(folder / "spill"),
+            "preserve_insertion_order": "true",
+        }
+        with explained(source, folder.parent, shown, lambda _: unlike):
+            connection = duckdb.connect(config=settings)
+            try:
+                yield connection
+            finally:
+                connection.close()
 
 
-def write_published(published: Published, path: Path, memory: int | None = None) -> None:
-    """Write a table, sorted by its published values; memory: the bytes that sorting may use."""
+def _limit(budget: Budget | None) -> int:
+    """Return the bytes that DuckDB may use beside the batches that are written."""
+    return _MEMORY if budget is None else int(_SHARE * budget.for_duckdb)
+
+
+def write_published(published: Published, path: Path, budget: Budget | None = None) -> None:
+    """Write a table, sorted by its published values; budget: the memory that may be used."""
     unsorted = path.with_name(f"{path.stem}.unsorted")
     batches = published.batches()
     first = next(batches)
@@ -54,7 +72,7 @@ def write_published(published: Published, path: Path, memory: int | None = None)
         writer.write_table(first)
         for batch in batches:
             writer.write_table(batch.cast(first.schema))
-    with database(path.parent, memory) as connection:
+    with database(path, budget) as connection:
         rows = connection.sql(
             "SELECT * FROM read_parquet($path) ORDER BY ALL", params={"path": utf8_path(unsorted)}
         )
@@ -62,6 +80,7 @@ def write_published(published: Published, path: Path, memory: int | None = None)
             for batch in _batches(rows.to_arrow_reader(BATCH)):
                 writer.write_table(batch.cast(first.schema))
     unsorted.unlink()
+    return_memory(published.rows)
 
 
 def _batches(reader: Any) -> Iterator[Any]:

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.core.column import Role
 from shoal.core.release import Release
 from shoal.core.roles import UnassignedColumns
+from shoal.core.values.encoding import is_text
 from shoal.engines.duckdb_links import Foreign, LinkedFiles
 from shoal.engines.duckdb_session import Session
 from shoal.engines.large_table import LargeTable
@@ -67,8 +69,12 @@ class DiskTables:
             files = find_files(file_of(Path(project.source), spec))
             source = LinkedFiles(files, session, f"table{number}")
             with warnings.catch_warnings(action="ignore", category=UnassignedColumns):
-                large = LargeTable(source, request, session.budget, may_be_empty=True)
-            self._tables[name] = DiskTable(spec, stack.enter_context(large), request)
+                large = LargeTable(source, request, session.budget, in_project=True)
+            stack.enter_context(large)
+            if name != project.person:
+                request = _without_dictionaries(request, large.types or {})
+                large = large.described(request)
+            self._tables[name] = DiskTable(spec, large, request)
             self._link(name)
 
     def anonymize(self) -> None:
@@ -155,7 +161,7 @@ def tables_on_disk(project: Project, asked: Asked, budget: Budget) -> Iterator[D
     _refuse(project, asked)
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder(Path(tempfile.gettempdir())))
-        session = Session(folder, budget, Path(project.source))
+        session = Session(folder, budget, Path(project.source), budget.for_duckdb)
         stack.callback(session.close)
         tables = DiskTables(project, asked)
         tables.open(session, stack)
@@ -174,6 +180,9 @@ def _refuse(project: Project, asked: Asked) -> None:
             f"{remedy}"
         )
     for name, table in project.tables.items():
+        key = None if table.key is None else key_replacement(project, name)
+        if isinstance(key, Pseudonym):  # a missing key or domain is an error before hours of work
+            key.publish(str(table.key), pa.array([], pa.string()), asked.context)
         for column, spec in table.schema.columns.items():
             kind = as_replacement(spec["replace"], column) if "replace" in spec else None
             if kind is not None and not isinstance(kind, (Pseudonym, Drop, Coarsening)):
@@ -190,4 +199,17 @@ def _request(project: Project, spec: ProjectTable) -> Request:
     for column, to in spec.foreign.items():
         if key_replacement(project, to) is None:
             specs[column] = {**specs[column], "role": Role.INSENSITIVE}
+    return replace(request, specs=specs)
+
+
+def _without_dictionaries(request: Request, types: Mapping[str, Any]) -> Request:
+    """Return how a table is read whose sensitive values no model uses: numbers and dates stay.
+
+    Only columns with few values have a dictionary then. The types of a text file depend on all its
+    values, and so does the meaning of an empty text.
+    """
+    specs: dict[str, Mapping[str, Any]] = dict(request.specs)
+    for name, spec in request.specs.items():
+        if spec == {"role": Role.SENSITIVE} and name in types and not is_text(types[name]):
+            specs[name] = {"role": Role.INSENSITIVE}
     return replace(request, specs=specs)

@@ -32,8 +32,6 @@ from shoal.support.folders import replace_folder
 from shoal.support.options import check_seed
 from shoal.support.progress import report
 
-_SORTING_SHARE = 0.6  # of the budget
-
 
 def release_project(
     project: Project | str | Path,
@@ -138,13 +136,12 @@ def _write_tables(
     limit: Budget | None,
 ) -> dict[str, Any]:
     """Write every table and return the record of the set."""
-    memory = None if limit is None else limit.share(_SORTING_SHARE)
     described: dict[str, Any] = {}
     for number, name in enumerate(project.order):
         report("write tables", number, len(project.order))
         published = tables.publish(name)
         path = folder / f"{name}{ending_of(project, project.tables[name])}"
-        write_published(published, path, memory)
+        write_published(published, path, limit)
         described[name] = _described(project, name, published, path)
         described[name]["events"] = name in tables.events
     release = tables.release
