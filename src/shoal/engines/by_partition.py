@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.core.column import Role
 from shoal.core.counted_classes import Marginals
@@ -18,6 +19,7 @@ from shoal.engines.engine import Tuples
 from shoal.engines.packing import Packing
 from shoal.engines.partitioned_release import Figures, PartitionedRelease
 from shoal.engines.partitions import LOSSES, Numbering, Work
+from shoal.engines.published import Cells
 from shoal.errors import InputError
 from shoal.privacy.model import Model
 from shoal.support.progress import report
@@ -104,9 +106,16 @@ def anonymize_by_partition(
         run=Run(notes=notes),
         source=source,
         columns={column.name: column for column in quasi},
-        labels=numbering.labels(),
+        labels={name: _sorted(labels) for name, labels in numbering.labels()},
         figures=figures,
     )
+
+
+def _sorted(labels: Any) -> Any:
+    """Return a dictionary array whose dictionary is sorted, as published cells are."""
+    cells = Cells.of(labels.dictionary)
+    codes = cells.ranks[labels.indices.to_numpy(zero_copy_only=False)]
+    return pa.DictionaryArray.from_arrays(pa.array(codes), cells.values)
 
 
 def _partition_rows(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,13 +111,11 @@ class Numbering:
             self._count[name] += len(made)
         return numbers
 
-    def labels(self) -> dict[str, Any]:
-        """Return the text of each number, a dictionary array for each column; once."""
-        found = {}
+    def labels(self) -> Iterator[tuple[str, Any]]:
+        """Yield each column and the text of each number, as a dictionary array; once."""
         for name in list(self._texts):
             texts = pa.chunked_array(self._texts.pop(name), pa.string())
-            found[name] = texts.dictionary_encode("encode").combine_chunks()
-        return found
+            yield name, texts.dictionary_encode("encode").combine_chunks()
 
 
 def _unit(columns: tuple[str, ...], ids: Counts | None) -> Unit | None:

@@ -36,7 +36,9 @@ class Cells:
         if not len(entries):
             return cls(entries, np.zeros(0, dtype=np.int32))
         _, first, ranks = np.unique(rank_values(entries), return_index=True, return_inverse=True)
-        return cls(entries.take(pa.array(first)), ranks.astype(np.int32))
+        in_order = np.array_equal(first, np.arange(len(entries)))  # then a copy is not needed
+        values = entries if in_order else entries.take(pa.array(first))
+        return cls(values, ranks.astype(np.int32))
 
 
 def quasi_cells(
