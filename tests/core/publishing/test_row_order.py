@@ -1,9 +1,13 @@
+import re
+from unittest import mock
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.core.publishing import row_order
 from shoal.core.publishing.row_order import canonical
 
 CELLS = st.one_of(
@@ -54,3 +58,13 @@ def test_dictionaries_and_unused_entries_do_not_matter():
 
 def test_a_nested_column_has_an_order_too():
     assert ordered([[2], [1], None]) == [[1], [2], None]
+
+
+@given(st.lists(st.none() | st.text(max_size=3), min_size=1, max_size=12))
+def test_many_texts_have_the_order_of_few_by_character(texts):
+    with mock.patch.object(row_order, "MAX_NATURAL", 0):
+        ranks = row_order.rank_values(pa.array(texts, pa.string()))
+    expected = sorted(set(texts), key=lambda text: (text is None, (text or "").encode()))
+    words = [text for text in texts if text is not None]
+    if not all(re.fullmatch(row_order.IS_NUMBER, word) for word in words):
+        assert [expected[rank] for rank in np.unique(ranks, return_inverse=True)[1]] == texts
