@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from shoal.metrics import (
 from shoal.metrics.cell_shares import CellShares, cell_shares, cell_shares_by_attribute
 from shoal.report.kept import at_rows
 from shoal.report.masking import Mask, people_weights, rounded
+from shoal.support.arrays import Counts
 
 _HARDEST = 0.05  # of the released people
 
@@ -52,7 +54,7 @@ def _attributes(kept: Release, mask: Mask) -> list[dict[str, Any]]:
     """Return the loss of each attribute over all released records and over the hardest-hit ones."""
     mean, shares = ncp_by_attribute(kept), cell_shares_by_attribute(kept)
     hardest = _hardest(kept, mask.least)
-    hard = {} if hardest is None else ncp_by_attribute(hardest)
+    hard = {} if hardest is None else _losses_at(kept, hardest)
     return [
         {
             "column": name,
@@ -77,7 +79,17 @@ def _rounded_shares(shares: CellShares) -> dict[str, float | None]:
     }
 
 
-def _hardest(kept: Release, least: int) -> Release | None:
+def _losses_at(kept: Release, rows: Counts) -> dict[str, float]:
+    """Return the loss of each attribute over some rows, which may be most of them."""
+    found: dict[str, float] = {}
+    for name, recoding in kept.recodings.items():  # one copied column at a time
+        original = replace(kept.original, columns=(kept.original[name],))
+        alone = replace(kept, original=original, recodings={name: recoding}, replaced={})
+        found |= ncp_by_attribute(at_rows(alone, rows))
+    return found
+
+
+def _hardest(kept: Release, least: int) -> Counts | None:
     """Return the 5 % of the rows that lost most, or None if all lost about the same.
 
     None too if only counts are known, because they do not show single rows.
@@ -94,7 +106,8 @@ def _hardest(kept: Release, least: int) -> Release | None:
     upto = np.round(np.cumsum(people_weights(kept.original)[order]), 6)
     wanted = max(least, math.ceil(_HARDEST * kept.original.people))
     last = order[min(int(np.searchsorted(upto, wanted)), len(order) - 1)]
-    return at_rows(kept, order[lost[order] >= lost[last]])
+    found: Counts = order[lost[order] >= lost[last]]
+    return found
 
 
 def correlations(kept: Release) -> dict[str, Any]:
