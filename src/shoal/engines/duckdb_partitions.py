@@ -15,7 +15,7 @@ import pyarrow as pa
 from shoal.core.column import Role
 from shoal.engines.cutting import Partition
 from shoal.engines.duckdb_released import mapped, numbers_of, pack_words
-from shoal.engines.duckdb_session import Session
+from shoal.engines.duckdb_session import SHARE, Session
 from shoal.engines.engine import HOUSEHOLD, PERSON, Plan
 from shoal.engines.partitions import Numbering, Outcome, Work
 from shoal.engines.pool import map_in_pool
@@ -134,7 +134,7 @@ class DuckDBPartitions:
     def joined(self, plan: Plan, keys: Sequence[str], view: str) -> str:
         """Return the query of the stored rows with the classes of their entries."""
         texts = sum(map(len, plan.maps.values())) * _BYTES_PER_TEXT
-        self._session.limit(max(0.8 - texts / self._session.budget.size, _SHARE_BESIDE_TEXTS))
+        self._session.limit(max(SHARE - texts / self._session.budget.size, _SHARE_BESIDE_TEXTS))
         cells, joins = {}, []
         for name, codes in plan.maps.items():
             entry = self._entries[name]

@@ -19,7 +19,7 @@ from shoal.errors import InputError, OutputError
 
 _NO_SPACE = ("No space left", "File too large", "Disk quota exceeded")
 _BATCH = 500_000  # rows that are changed at once
-_SHARE = 0.8  # of the budget: DuckDB's limit is not a limit of the process
+SHARE = 0.8  # of the budget: DuckDB's limit is not a limit of the process
 
 
 class Session:
@@ -33,7 +33,7 @@ class Session:
         self, folder: Path, budget: Budget, source: Path, limit: int | None = None
     ) -> None:
         self._folder, self.budget, self._source = folder, budget, source
-        self._limit = limit or budget.share(_SHARE)
+        self._limit = limit or budget.share(SHARE)
         self._schema = "main"
         self._home, self._guests = self, list[Session]()
         self._connection = self._connect()
@@ -145,7 +145,7 @@ class Session:
             self._connection.execute(f"INSERT INTO {name} {query}")
             self._connection.unregister("given")
 
-    def limit(self, share: float = _SHARE) -> None:
+    def limit(self, share: float = SHARE) -> None:
         """Limit the memory of the database to a share of the budget."""
         size = min(self.budget.share(share), self._limit)
         self.run(f"SET memory_limit = '{size}B'")
