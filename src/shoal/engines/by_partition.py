@@ -18,8 +18,9 @@ from shoal.engines.cutting import Partition, bins, cut
 from shoal.engines.engine import Tuples
 from shoal.engines.packing import Packing
 from shoal.engines.partitioned_release import Figures, PartitionedRelease
-from shoal.engines.partitions import LOSSES, Numbering, Work
+from shoal.engines.partitions import LOSSES, Work
 from shoal.engines.published import Cells
+from shoal.engines.published_texts import PublishedTexts
 from shoal.errors import InputError
 from shoal.privacy.model import Model
 from shoal.support.progress import report
@@ -90,15 +91,15 @@ def anonymize_by_partition(
     on_part = partial(search, part=True)
     work = Work(tuple(empty.values()), units["person"], units["household"], on_part)
     runner = _Runner(source, work, processes)
-    numbering = Numbering([column.name for column in quasi])
-    figures, notes = runner.run(partitions, numbering)
+    texts = PublishedTexts([column.name for column in quasi], source.new_folder(), source.budget)
+    figures, notes = runner.run(partitions, texts)
     original = Marginals(tuple(empty.values()), unassigned=source.unassigned, total=records)
     notes = (
         f"anonymized in {counted(len(partitions), 'partition')} of at most {rows:,} rows",
         *runner.cost_of_cuts(partitions),
         *notes,
     )
-    source.engine.rest()  # published texts need its memory
+    source.engine.rest()  # sorting the published texts needs its memory
     return PartitionedRelease(
         original,
         {},
@@ -106,7 +107,7 @@ def anonymize_by_partition(
         run=Run(notes=notes),
         source=source,
         columns={column.name: column for column in quasi},
-        labels={name: _sorted(labels) for name, labels in numbering.labels()},
+        labels={name: _sorted(labels) for name, labels in texts.in_order()},
         figures=figures,
     )
 
@@ -142,7 +143,7 @@ class _Runner:
         self._sizes: list[int] = []
 
     def run(
-        self, partitions: list[Partition], numbering: Numbering
+        self, partitions: list[Partition], texts: PublishedTexts
     ) -> tuple[Figures, tuple[str, ...]]:
         """Return the figures and notes of the method."""
         quasi = [c.name for c in self._work.columns if c.role is Role.QUASI]
@@ -152,7 +153,7 @@ class _Runner:
         notes: dict[str, None] = {}
         report("partition", 0, len(partitions))
         outcomes = self._source.engine.map_partitions(
-            [[p] for p in partitions], self._work, self._processes, numbering
+            [[p] for p in partitions], self._work, self._processes, texts
         )
         for place, outcome in enumerate(outcomes, 1):
             rows += outcome.rows

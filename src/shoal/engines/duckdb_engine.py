@@ -40,7 +40,8 @@ from shoal.engines.engine import (
     Values,
 )
 from shoal.engines.packing import Packing
-from shoal.engines.partitions import Numbering, Outcome, Work
+from shoal.engines.partitions import Outcome, Work
+from shoal.engines.published_texts import PublishedTexts
 from shoal.engines.sources import Scan
 from shoal.errors import InputError
 from shoal.support.arrays import Codes
@@ -360,10 +361,10 @@ class DuckDBEngine:
         groups: Sequence[Sequence[Partition]],
         work: Work,
         processes: int | None = None,
-        numbering: Numbering | None = None,
+        texts: PublishedTexts | None = None,
     ) -> Iterator[Outcome]:
         """Run the work on the rows of each group of partitions, in worker processes."""
-        return self._partitions.map(groups, work, processes, numbering)
+        return self._partitions.map(groups, work, processes, texts)
 
 
 @dataclass(frozen=True)

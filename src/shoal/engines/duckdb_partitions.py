@@ -17,14 +17,15 @@ from shoal.engines.cutting import Partition
 from shoal.engines.duckdb_released import mapped, numbers_of, pack_words
 from shoal.engines.duckdb_session import SHARE, Session
 from shoal.engines.engine import HOUSEHOLD, PERSON, Plan
-from shoal.engines.partitions import Numbering, Outcome, Work
+from shoal.engines.partitions import Outcome, Work
 from shoal.engines.pool import map_in_pool
+from shoal.engines.published_texts import PublishedTexts
 from shoal.errors import InputError
 from shoal.support.arrays import Codes, Counts
 
 _SHARE_BESIDE_WORKERS = 0.4  # of the budget, while worker processes need the rest
 _SHARE_BESIDE_TEXTS = 0.3  # at least, beside the published texts in memory
-_BYTES_PER_TEXT = 150  # of a published text, as it was made and in order
+_BYTES_PER_TEXT = 100  # of a published text: its page, its rank, and a part of its classes
 
 
 class DuckDBPartitions:
@@ -43,21 +44,21 @@ class DuckDBPartitions:
         groups: Sequence[Sequence[Partition]],
         work: Work,
         processes: int | None,
-        numbering: Numbering | None,
+        texts: PublishedTexts | None,
     ) -> Iterator[Outcome]:
         """Yield the outcome of each group of partitions, in order."""
         ids: list[Counts] = []
         partitions = [partition for group in groups for partition in group]
         if not set(partitions) <= set(self._numbers):
             self._sort(partitions)
-        if numbering is not None:
+        if texts is not None:
             self._begin(work)
         outcomes = map_in_pool(self._tasks(groups, work, ids), processes)
         for place, outcome in enumerate(outcomes):
             if outcome.rows != len(ids[place]):
                 raise InputError("a partition came back with another number of rows; start again")
-            if numbering is not None:
-                self._add(ids[place], outcome, numbering.of(outcome))
+            if texts is not None:
+                self._add(ids[place], outcome, texts.number(outcome))
             ids[place] = ids[place][:0]
             yield outcome
 
@@ -133,8 +134,8 @@ class DuckDBPartitions:
 
     def joined(self, plan: Plan, keys: Sequence[str], view: str) -> str:
         """Return the query of the stored rows with the classes of their entries."""
-        texts = sum(map(len, plan.maps.values())) * _BYTES_PER_TEXT
-        self._session.limit(max(SHARE - texts / self._session.budget.size, _SHARE_BESIDE_TEXTS))
+        size = sum(map(len, plan.maps.values())) * _BYTES_PER_TEXT
+        self._session.limit(max(SHARE - size / self._session.budget.size, _SHARE_BESIDE_TEXTS))
         cells, joins = {}, []
         for name, codes in plan.maps.items():
             entry = self._entries[name]

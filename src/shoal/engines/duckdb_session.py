@@ -101,9 +101,14 @@ class Session:
         """Return the names of the columns of a stored table."""
         return list(self.arrow(f"SELECT * FROM {name} LIMIT 0").column_names)
 
-    def batches(self, statement: str, size: int) -> Iterator[Any]:
-        """Yield the result of a query in order, as Arrow batches of at most this many rows."""
+    def batches(self, statement: str, size: int, given: Any = None) -> Iterator[Any]:
+        """Yield the result of a query in order, as Arrow batches of at most this many rows.
+
+        given: Arrow rows that the query reads under this name.
+        """
         with self._explained():
+            if given is not None:
+                self._connection.register("given", given)
             self._connection.execute("SET preserve_insertion_order = true")
             reader = self._connection.sql(statement).to_arrow_reader(size)
             yield from reader
@@ -191,13 +196,13 @@ def explained(
         raise KeyboardInterrupt from None
     except duckdb.OutOfMemoryException as error:
         if "max_temp_directory_size" in str(error) or "disk" in str(error).lower():
-            raise _full(folder) from None
+            raise disk_full(folder) from None
         raise InputError(
             f"{source}: {budget} of memory are not enough; state a larger memory"
         ) from None
     except duckdb.Error as error:
         if any(why in str(error) for why in _NO_SPACE):  # also of a commit
-            raise _full(folder) from None
+            raise disk_full(folder) from None
         if isinstance(error, duckdb.IOException):
             raise InputError(
                 f"{source}: cannot be read; a file is damaged or was changed"
@@ -210,7 +215,8 @@ def explained(
         ) from None
 
 
-def _full(folder: Path) -> OutputError:
+def disk_full(folder: Path) -> OutputError:
+    """Return the error of a disk without space for working files."""
     return OutputError(
         f"{folder}: has no space left for temporary files; name another folder in TMPDIR"
     )

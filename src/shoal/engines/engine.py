@@ -18,7 +18,8 @@ from shoal.core.margins import Pairs
 from shoal.engines.cutting import Partition
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
-from shoal.engines.partitions import Numbering, Outcome, Work
+from shoal.engines.partitions import Outcome, Work
+from shoal.engines.published_texts import PublishedTexts
 from shoal.reading.formats import Format
 from shoal.support.arrays import Codes, Counts
 
@@ -374,13 +375,13 @@ class Engine(Protocol):
         groups: Sequence[Sequence[Partition]],
         work: Work,
         processes: int | None = None,
-        numbering: Numbering | None = None,
+        texts: PublishedTexts | None = None,
     ) -> Iterator[Outcome]:
         """Run the work on the rows of each group of partitions, and yield its outcomes in order.
 
         Groups without rows are left out. The rows of a group are sorted by all their cells, so that
         nothing depends on the order of the source.
-        numbering: numbers the published texts; with it the entry of each row is kept for `release`,
+        texts: collects the published texts; with it the entry of each row is kept for `release`,
         with a plan `by_row`.
         """
 

@@ -189,11 +189,14 @@ class LargeTable:
         """The Arrow type of each column of Parquet files, None for text."""
         return self._scan.types
 
+    def new_folder(self) -> Path:
+        """Return a new private folder for working files, which is removed with them."""
+        return self._stack.enter_context(temporary_folder(Path(tempfile.gettempdir())))
+
     @cached_property
     def engine(self) -> Engine:
         """The engine, which reads the rows on first use."""
-        folder = self._stack.enter_context(temporary_folder(Path(tempfile.gettempdir())))
-        engine = self.files.engine(self._scan, folder, self.budget)
+        engine = self.files.engine(self._scan, self.new_folder(), self.budget)
         self._stack.callback(engine.close)
         return engine
 

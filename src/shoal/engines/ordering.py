@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.publishing.formulas import count_formulas, escape_formulas
+from shoal.core.publishing.formulas import escape_formulas, escape_texts, has_formulas
 from shoal.core.publishing.row_order import MAX_NATURAL
 from shoal.core.values.encoding import combined, is_text, texts
 from shoal.core.values.midnights import as_dates
@@ -59,10 +59,8 @@ class Layout:
         """The cells as they are in the file: as text if it is a text file."""
         if not self.text:
             return self.cells
-        found = {n: pa.array(texts(cells), pa.string()) for n, cells in self.cells.items()}
-        if self.escape:
-            return {n: escape_formulas(pa.table({n: c})).column(n) for n, c in found.items()}
-        return found
+        found = {name: _as_text(cells) for name, cells in self.cells.items()}
+        return {n: escape_texts(cells) for n, cells in found.items()} if self.escape else found
 
     def words(self, rows: Any) -> list[Counts]:
         """Return the words of rows of an engine."""
@@ -105,6 +103,10 @@ class Layout:
         return escape_formulas(table) if self.escape else table
 
 
+def _as_text(cells: Any) -> Any:
+    return cells if is_text(cells.type) else pa.array(texts(cells), pa.string())
+
+
 def lay_out(release: LargeRelease, *, text: bool, escape: bool = False) -> Layout:
     """Return the layout of a release in a text file, or in Parquet, computed once."""
     cache: dict[bool, Layout] = release.__dict__.setdefault("_layouts", {})
@@ -116,10 +118,7 @@ def lay_out(release: LargeRelease, *, text: bool, escape: bool = False) -> Layou
 def formula_columns(release: LargeRelease) -> list[str]:
     """Return the columns of a text file with cells that a spreadsheet would run."""
     layout = lay_out(release, text=True)
-    found = set()
-    for name, cells in layout.cells.items():
-        if count_formulas(pa.table({name: cells})):
-            found.add(name)
+    found = {name for name, cells in layout.cells.items() if has_formulas(cells)}
     for name, kind in layout.plain.items():
         if is_text(kind) and layout.rows.facts(name, kind).formulas:
             found.add(name)

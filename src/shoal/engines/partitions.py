@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,7 +53,7 @@ class Work:
         for name, recoding in release.recodings.items():
             used, entry = np.unique(recoding.codes, return_inverse=True)
             entries[name] = entry.astype(np.int32)
-            labels[name] = tuple(recoding.labels[each] for each in used.tolist())
+            labels[name] = pa.array([recoding.labels[each] for each in used.tolist()], pa.string())
         shares = {n: s.to_dict() for n, s in cell_shares_by_attribute(release).items()}
         lost = release.suppressed
         return Outcome(
@@ -71,14 +71,15 @@ class Work:
 class Outcome:
     """The release of one partition.
 
-    entries: for each quasi-identifier, (rows,) the published entry. labels: the text of each entry.
+    entries: for each quasi-identifier, (rows,) the published entry.
+    labels: the text of each entry, as an Arrow array.
     suppressed: positions of suppressed rows, None if there are none.
     losses: metrics. shares: the shares of kept, generalized and hidden cells by column.
     """
 
     rows: int
     entries: Mapping[str, Codes]
-    labels: Mapping[str, tuple[str | None, ...]]
+    labels: Mapping[str, Any]
     suppressed: Counts | None
     losses: Mapping[str, float]
     shares: Mapping[str, Mapping[str, float]]
@@ -88,34 +89,6 @@ class Outcome:
     def lost(self) -> int:
         """Number of suppressed rows."""
         return 0 if self.suppressed is None else len(self.suppressed)
-
-
-class Numbering:
-    """Numbers for the published texts of all partitions, in the order in which they appear.
-
-    A text that appears in several partitions has several numbers: groups of records often have
-    texts of their own, and a table of all texts would exceed the memory.
-    """
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._texts: dict[str, list[Any]] = {name: [] for name in names}
-        self._count = dict.fromkeys(names, 0)
-
-    def of(self, outcome: Outcome) -> dict[str, Codes]:
-        """Return, for each column, the number of each entry of an outcome."""
-        numbers = {}
-        for name, texts in self._texts.items():
-            made = pa.array(outcome.labels[name], pa.string())
-            numbers[name] = np.arange(len(made), dtype=np.int32) + self._count[name]
-            texts.append(made)
-            self._count[name] += len(made)
-        return numbers
-
-    def labels(self) -> Iterator[tuple[str, Any]]:
-        """Yield each column and the text of each number, as a dictionary array; once."""
-        for name in list(self._texts):
-            texts = pa.chunked_array(self._texts.pop(name), pa.string())
-            yield name, texts.dictionary_encode("encode").combine_chunks()
 
 
 def _unit(columns: tuple[str, ...], ids: Counts | None) -> Unit | None:

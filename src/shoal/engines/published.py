@@ -35,10 +35,11 @@ class Cells:
         """Sort cells; those with the same text are one."""
         if not len(entries):
             return cls(entries, np.zeros(0, dtype=np.int32))
-        _, first, ranks = np.unique(rank_values(entries), return_index=True, return_inverse=True)
-        in_order = np.array_equal(first, np.arange(len(entries)))  # then a copy is not needed
-        values = entries if in_order else entries.take(pa.array(first))
-        return cls(values, ranks.astype(np.int32))
+        ranks = rank_values(entries)
+        if np.array_equal(ranks, np.arange(len(ranks), dtype=np.int32)):
+            return cls(entries, ranks.astype(np.int32))
+        _, first, places = np.unique(ranks, return_index=True, return_inverse=True)
+        return cls(entries.take(pa.array(first)), places.astype(np.int32))
 
 
 def quasi_cells(

@@ -47,11 +47,19 @@ def escape_formulas(data: Any) -> Any:
         cells = _distinct(data.column(name))
         if cells is None:
             continue
-        texts = cells.dictionary
-        quoted = pc.binary_join_element_wise(pa.scalar("'", texts.type), texts, "")
-        escaped = pc.if_else(_matches(texts, _ESCAPABLE), quoted, texts)
-        data = data.set_column(place, name, escaped.take(cells.indices))
+        data = data.set_column(place, name, escape_texts(cells.dictionary).take(cells.indices))
     return data
+
+
+def has_formulas(texts: Any) -> bool:
+    """Return whether a spreadsheet would run one of the distinct cells of a column."""
+    return encoding.is_text(texts.type) and bool(pc.any(_matches(texts, FORMULA)).as_py())
+
+
+def escape_texts(texts: Any) -> Any:
+    """Return an Arrow array of texts that no spreadsheet runs."""
+    quoted = pc.binary_join_element_wise(pa.scalar("'", texts.type), texts, "")
+    return pc.if_else(_matches(texts, _ESCAPABLE), quoted, texts)
 
 
 def unescape_formulas(data: Any, original: Table) -> Any:

@@ -86,10 +86,18 @@ def _many_texts(values: Any) -> Any:
 
 def _rank_many(texts: Any) -> Codes:
     """(texts,) ranks by character, without an object for each text."""
+    if _are_ascending(texts):
+        return np.arange(len(texts), dtype=np.int32)
     encoded = texts.dictionary_encode("encode")
     ranks = _by_code_point(encoded.dictionary)
     found: Codes = ranks[encoded.indices.to_numpy(zero_copy_only=False)]
     return found
+
+
+def _are_ascending(texts: Any) -> bool:
+    """Return whether all texts differ and are sorted by character, at most one missing one last."""
+    known = texts[:-1] if not texts[-1].is_valid else texts
+    return not known.null_count and pc.all(pc.less(known[:-1], known[1:])).as_py() is not False
 
 
 def _labels(values: Any) -> Sequence[str | None]:

@@ -131,7 +131,7 @@ def _digest(table: Any, outcome: Outcome) -> int:
     digest.update(sink.getvalue())
     for name, entries in outcome.entries.items():
         digest.update(entries.astype(np.int32).tobytes())
-        digest.update(repr((name, outcome.labels[name])).encode())
+        digest.update(repr((name, outcome.labels[name].to_pylist())).encode())
     if outcome.suppressed is not None:
         digest.update(outcome.suppressed.astype(np.int64).tobytes())
     return int.from_bytes(digest.digest()) >> 2

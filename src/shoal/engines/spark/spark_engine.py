@@ -27,7 +27,8 @@ from shoal.engines.engine import (
     Values,
 )
 from shoal.engines.packing import Packing
-from shoal.engines.partitions import Numbering, Outcome, Work
+from shoal.engines.partitions import Outcome, Work
+from shoal.engines.published_texts import PublishedTexts
 from shoal.engines.spark.columns import (
     coded,
     functions,
@@ -290,13 +291,13 @@ class SparkEngine:
         groups: Sequence[Sequence[Partition]],
         work: Work,
         processes: int | None = None,
-        numbering: Numbering | None = None,
+        texts: PublishedTexts | None = None,
     ) -> Iterator[Outcome]:
         """Run the work on the rows of each group of partitions, on the executors."""
         known = self._packing, self._columns, self._units
-        partitions = SparkPartitions(self._cached, *known, numbering)
+        partitions = SparkPartitions(self._cached, *known, texts)
         outcomes = partitions.map(groups, work)
-        if numbering is not None:
+        if texts is not None:
             self._partitions = partitions
         return iter(outcomes)
 

@@ -18,7 +18,8 @@ from shoal.core.column import Role
 from shoal.engines.cutting import Partition
 from shoal.engines.engine import Plan
 from shoal.engines.packing import Packing
-from shoal.engines.partitions import Numbering, Outcome, Work
+from shoal.engines.partitions import Outcome, Work
+from shoal.engines.published_texts import PublishedTexts
 from shoal.engines.spark.columns import coded, functions, pack_words, small, unpacked
 from shoal.engines.spark.failures import SparkFailed, explained
 from shoal.engines.spark.partition_tasks import Runner, listing, mapping, running
@@ -35,7 +36,7 @@ class SparkPartitions:
 
     frame: the encoded rows, with words w0, w1, … of their codes. packing: of these words.
     columns: the encoded column of each name. units: the columns of people and households.
-    numbering: numbers the published texts, if the entries are kept.
+    texts: collects the published texts, if the entries are kept.
     stored: the rows with their entries, packed in batches.
     """
 
@@ -45,10 +46,10 @@ class SparkPartitions:
         packing: Packing,
         columns: Mapping[str, str],
         units: Mapping[str, Sequence[str]],
-        numbering: Numbering | None,
+        texts: PublishedTexts | None,
     ) -> None:
         self._frame, self._columns, self._units = frame, columns, units
-        self._packing, self._numbering = packing, numbering
+        self._packing, self._texts = packing, texts
         self._fields = [f"{f.name} {f.dataType.simpleString()}" for f in frame.schema.fields]
         self.stored: Any = None
         self._quasi: tuple[str, ...] = ()
@@ -63,7 +64,7 @@ class SparkPartitions:
                      self._packing)  # fmt: skip
         rows = self._frame.select(part.alias("part"), "*")
         rows = rows.filter(f.col("part").isNotNull()).repartitionById(len(groups), f.col("part"))
-        store = self._numbering is not None
+        store = self._texts is not None
         runner = Runner(work, self._packing, dict(self._units), self._quasi, store)
         schema = "part int, digest bigint, info binary, rows binary"
         with explained("anonymize the partitions"):
@@ -88,8 +89,8 @@ class SparkPartitions:
                         "anonymize a partition", kind, f"the error is in {outcome['place']}"
                     )
                 )
-            if self._numbering is not None:
-                self._found.append((each["part"], each["digest"], self._numbering.of(outcome)))
+            if self._texts is not None:
+                self._found.append((each["part"], each["digest"], self._texts.number(outcome)))
             outcomes.append(outcome)
         return outcomes
 
