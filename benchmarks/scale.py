@@ -2,8 +2,9 @@
 
 Generates a table of 8 quasi-identifiers (about 75 ages, 2, 7, 6, 17, 83 and 47 categories and 1,000
 postcodes, skewed), one sensitive and two unchanged columns, as Parquet, and prints for each method
-the time, the peak memory of the process and the loss. Each method runs in its own process. The
-method `given-node` is a single node of the lattice, without a search.
+the time, the peak memory of the process, the peak of it and its workers together, and the loss.
+Each method runs in its own process. The method `given-node` is a single node of the lattice,
+without a search.
 
 `--growth 10` repeats the methods on a tenth of the rows and prints the exponent of their CPU time.
 `--unpartitioned` compares the loss of a method on partitions with its loss in memory. `--in-memory`
@@ -26,6 +27,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from meter import memory_together
 from scale_projects import measure_project
 from scale_spark import compare
 
@@ -69,6 +71,7 @@ GENERALIZED = """
     FROM '{source}'
 """
 NODE = {"age": 2, "education": 1, "occupation": 1, "state": 1, "postcode": 3}
+HEADER = "method        seconds  CPU seconds  peak GB together    ncp     classes    released"
 RUN = Path(__file__).with_name("scale_runs.py")
 
 
@@ -103,14 +106,15 @@ def verify(source: Path, memory: str, k: int) -> None:
     command += ["-k", str(k), "--memory", memory, "--engine", "duckdb", "--json"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    with memory_together() as together:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1):
         print(f"verify        failed: {done.stderr.strip().splitlines()[-1]}")
         return
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"verify       {seconds:8.1f} {cpu:12.1f} {after.ru_maxrss * 1024 / 1e9:8.2f}")
+    print(f"verify       {seconds:8.1f} {cpu:12.1f} {'':8} {together['peak'] / 1e9:8.2f}")
     found = json.loads(done.stdout)
     verdict = "holds" if done.returncode == 0 else "does not hold"
     print(f"             {found['records']:,} rows, {found['classes']:,} classes: k {verdict}")
@@ -128,7 +132,7 @@ def measure(asked: dict[str, Any]) -> dict[str, Any] | None:
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     print(
         f"{method:12} {found['seconds']:8.1f} {found['cpu']:12.1f} {found['peak'] / 1e9:8.2f} "
-        f"{found['worker_peak'] / 1e9:7.2f} {found['ncp']:6.4f} {found['classes']:11,} "
+        f"{found['together'] / 1e9:8.2f} {found['ncp']:6.4f} {found['classes']:11,} "
         f"{found['released']:11,}"
     )
     for note in found["notes"]:
@@ -189,9 +193,7 @@ def main() -> None:
             if given.spark:
                 compare({**asked, "source": str(source)}, rows, given.method)
                 continue
-            print(
-                "method        seconds  CPU seconds  peak GB  worker    ncp     classes    released"
-            )
+            print(HEADER)
             if given.verify:
                 verify(source, given.memory, given.k)
                 continue

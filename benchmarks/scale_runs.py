@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import shoal
+from meter import memory_together
 from shoal.anonymize.lattice.lattice import Lattice
 from shoal.anonymize.lattice.views import release_at
 
@@ -63,7 +64,6 @@ def run(given: Mapping[str, Any]) -> dict[str, Any]:
         "seconds": time.perf_counter() - begun,
         "cpu": own.ru_utime + own.ru_stime + workers.ru_utime + workers.ru_stime,
         "peak": own.ru_maxrss * 1024,
-        "worker_peak": workers.ru_maxrss * 1024,
         "ncp": losses["ncp"],
         "classes": checked.classes,
         "released": checked.records,
@@ -73,4 +73,6 @@ def run(given: Mapping[str, Any]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    print(json.dumps(run(json.loads(sys.argv[1]))))
+    with memory_together() as together:
+        costs = run(json.loads(sys.argv[1]))
+    print(json.dumps({**costs, "together": together["peak"]}))
