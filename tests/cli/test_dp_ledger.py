@@ -100,11 +100,12 @@ def test_anonymize_pays_out_of_a_ledger(shoal, folder):
     assert (entry["what"], entry["state"]) == ("anonymize: one.csv", "released")
 
 
-def test_a_ledger_of_another_schema_is_refused_unless_it_is_stated_to_be_new(shoal, folder):
+@pytest.mark.parametrize("where", [(), ("--engine", "duckdb")], ids=["memory", "disk"])
+def test_a_ledger_of_another_schema_is_refused_unless_it_is_stated_to_be_new(shoal, folder, where):
     write_towns(folder)
     assert shoal("dp", "ledger", "grant", "book", "--epsilon", 9, "--delta", 0.9).status == 0
     told = ("-k", 60, "--method", "safe-la", "--ledger", "book", "-O", "delta=0.1")
-    told = (*told, "-O", "allow_large_delta=true")
+    told = (*told, "-O", "allow_large_delta=true", *where)
     first = shoal("anonymize", "towns.csv", "--schema", "towns.yaml", *told, "-o", "one.csv")
     assert first.status == 0
     other = (folder / "towns.yaml").read_text().replace("[a, b]", "[a, b, c]")

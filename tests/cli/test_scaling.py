@@ -55,7 +55,7 @@ def test_a_folder_and_a_pattern_are_one_table(shoal, folder):
         assert "several files stay on disk" in done.err
 
 
-@pytest.mark.parametrize("more", [("--keep-order",), ("--control", "20%"), ("--new-schema",)])
+@pytest.mark.parametrize("more", [("--keep-order",), ("--control", "20%")])
 def test_options_that_need_the_rows_in_memory_are_refused(shoal, more):
     done = shoal("anonymize", "people.csv", *ROLES, *FLASH, "--engine", "duckdb", *more)
     assert done.status == 2

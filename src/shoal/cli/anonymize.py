@@ -130,8 +130,8 @@ def anonymize(
         _run_project(locals(), opened_secrets(key_file, key_env, key_command, lookup))
         return
     refuse_options({"--people": people}, "a project")
-    in_memory = {"--target": target, "--keep-order": keep_order, "--new-schema": new_schema,
-                 "--evidence": evidence if scale.engine == "spark" else None, "--control": control,
+    in_memory = {"--target": target, "--keep-order": keep_order, "--control": control,
+                 "--evidence": evidence if scale.engine == "spark" else None,
                  "--population": population}  # fmt: skip
     choice = scale.choose(file, roles, algorithm, in_memory)
     check_outputs(output, picture, report, evidence, force=force, parts=True, spark=choice.in_spark)

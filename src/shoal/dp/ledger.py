@@ -13,9 +13,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from shoal.core.fingerprint import schema_fingerprint
-from shoal.core.table import Table
 from shoal.dp.claims import Claim
 from shoal.dp.composition import Composed
 from shoal.dp.ledger_book import ADD_REMOVE, FAILED, RELEASED, Book, Entry, Grant, format_budget
@@ -204,13 +204,16 @@ class Ledger:
             )
         )
 
-    def admit(self, table: Table) -> None:
+    def admit(self, table: Any) -> None:
         """Accept releases with this table's schema as well.
 
         Use this for the ledger's own table after a change of its schema, such as a coarser
         hierarchy. For another table, start another ledger.
+
+        Parameters:
+            table: The table, in memory or as `shoal.open` returns it.
         """
-        schema = schema_fingerprint(table)
+        schema = schema_fingerprint(getattr(table, "declared", table))
         self._change(lambda book: book.admitting(schema))
 
     def _change(self, change: Callable[[Book], Book]) -> Book:

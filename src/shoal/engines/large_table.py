@@ -21,6 +21,7 @@ from shoal.core.publishing.replaced import Replaced
 from shoal.core.publishing.row_order import MAX_NATURAL
 from shoal.core.release import Release
 from shoal.core.roles import warn_unassigned
+from shoal.core.table import Table
 from shoal.engines.anonymizing import anonymize_rows
 from shoal.engines.by_partition import depends_on_classes
 from shoal.engines.dictionaries import Encoded, Encoder
@@ -32,6 +33,7 @@ from shoal.engines.methods_on_disk import (
 from shoal.engines.names import check_names
 from shoal.engines.people import refuse_repeated
 from shoal.engines.replacing import Publisher, publishers_of
+from shoal.engines.sampling import declared_table
 from shoal.engines.weights import WeightValues, column_of_weights
 from shoal.errors import InputError
 from shoal.identifiers.replacement import Context
@@ -315,6 +317,11 @@ class LargeTable:
             )
         release = anonymize_rows(self, model, algorithm, search)
         return replace(release, replaced=self.replaced) if self._publishers else release
+
+    @property
+    def declared(self) -> Table:
+        """A table without rows that has the declared columns and people, for a ledger."""
+        return declared_table(self)
 
     def shape_for(self, model: Model) -> Shape:
         """Return what the choice of a method for a model depends on."""

@@ -45,13 +45,18 @@ def anonymize_sample(
         raise InputError(
             f"{algorithm.name} on disk uses no sampling weight; leave the column without a role"
         )
-    nothing = np.zeros(0, dtype=np.int64)
-    declared = _table(source, Packing.of({}), Tuples(0, [nothing], nothing, nothing, nothing))
+    declared = declared_table(source)
     algorithm.check(declared)
     algorithm.price(model, declared)  # rejects options before the rows are grouped
     table = _distinct_tuples(source, algorithm)
     source.engine.rest()
     return SampledRelease.of(search(table), source)
+
+
+def declared_table(source: LargeTable) -> Table:
+    """Return a table without rows that has the declared columns and people of a source."""
+    nothing = np.zeros(0, dtype=np.int64)
+    return _table(source, Packing.of({}), Tuples(0, [nothing], nothing, nothing, nothing))
 
 
 def _distinct_tuples(source: LargeTable, algorithm: Any) -> Table:
