@@ -6,6 +6,7 @@ stored again with their published entries.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -47,28 +48,27 @@ class DuckDBPartitions:
         texts: PublishedTexts | None,
     ) -> Iterator[Outcome]:
         """Yield the outcome of each group of partitions, in order."""
-        ids: list[Counts] = []
+        waiting: deque[Counts] = deque()  # the rows of groups without an outcome yet
         partitions = [partition for group in groups for partition in group]
         if not set(partitions) <= set(self._numbers):
             self._sort(partitions)
         if texts is not None:
             self._begin(work)
-        outcomes = map_in_pool(self._tasks(groups, work, ids), processes)
-        for place, outcome in enumerate(outcomes):
-            if outcome.rows != len(ids[place]):
+        for outcome in map_in_pool(self._tasks(groups, work, waiting), processes):
+            rows = waiting.popleft()
+            if outcome.rows != len(rows):
                 raise InputError("a partition came back with another number of rows; start again")
             if texts is not None:
-                self._add(ids[place], outcome, texts.number(outcome))
-            ids[place] = ids[place][:0]
+                self._add(rows, outcome, texts.number(outcome))
             yield outcome
 
     def _tasks(
-        self, groups: Sequence[Sequence[Partition]], work: Work, ids: list[Counts]
+        self, groups: Sequence[Sequence[Partition]], work: Work, waiting: deque[Counts]
     ) -> Iterator[Any]:
         for group in groups:
             rows, *cells = self._rows(group, [column.name for column in work.columns])
             if len(rows):
-                ids.append(rows)
+                waiting.append(rows)
                 yield work, *cells
 
     def _rows(self, partitions: Sequence[Partition], names: Sequence[str]) -> tuple[Any, ...]:
