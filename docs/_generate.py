@@ -73,6 +73,7 @@ A character that the terminal encoding lacks is spelled out: `inf` for ∞, `eps
 | `--model MODEL` | a [privacy model](models.md) like `'t-closeness(0.2, diagnosis)'`; repeatable |
 | `--schema FILE` | roles, kinds, weights, bounds, hierarchies: [one YAML file](reading.md#schema) |
 | `--delimiter`, `--encoding`, `--missing` | how a text file is written, if detection fails |
+| `--trim` | removes spaces around its names and cells |
 | `--decimal`, `--dates` | how it writes [numbers and dates](reading.md#notations) |
 
 Notes go to the error stream, so `--json` output can be piped. If several models are given, all must

@@ -209,6 +209,8 @@ def hinted(**columns):
         (["1,5", "2"], "numbers with a decimal comma: add decimal=','"),
         ([f"{i},5" for i in range(20)] + ["n"], "numbers with a decimal comma, except for 1 value; "
          "fix or declare with missing=…: add decimal=','"),
+        ([" a", " b", "c "], "spaces around names or cells: add trim=True"),
+        ([f"{i:>3}" for i in range(200)], "numbers with spaces around them: add trim=True"),
         ([str(i) for i in range(20)] + ["?"], "numbers, except for 1 value; fix or declare with "
          "missing=…"),
     ],

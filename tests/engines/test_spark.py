@@ -389,6 +389,8 @@ def test_the_command_line_reads_text_like_a_table_in_memory(
     arguments = ["anonymize", str(people), "--quasi", "postcode,age,income,sex", "-k", "3"]
     arguments += ["--sensitive", "illness,cost", "--insensitive", "note", "--rows-are-people"]
     arguments += ["--missing", "NA", "--method", "flash", "--hierarchy", "age=intervals: [10, 40]"]
+    arguments.append("--trim")
+    people.write_text(people.read_text().replace(",", ", "))
     for name, more in (("one", ["--engine", "duckdb"]), ("other", ["--engine", "spark"])):
         output = ["-o", str(tmp_path / f"{name}.csv")]
         monkeypatch.setattr(sys, "argv", ["shoal", *arguments, *more, *output])

@@ -98,6 +98,28 @@ def test_what_is_stated_wins(rows):
     assert rows("a\tb\n1\t2\n", delimiter=r"\t") == {"a": [1], "b": [2]}
 
 
+def test_spaces_around_names_and_cells_stay_unless_they_are_trimmed(rows):
+    text = 'age, job\n31, a baker \n 32, ? \n33,   \n34, "x, y"\n'
+    assert rows(text)[" job"][0] == " a baker "
+    assert rows(text, trim=False) == rows(text)
+    found = rows(text, trim=True, missing=("?",))
+    assert found == {"age": [31, 32, 33, 34], "job": ["a baker", None, None, "x, y"]}
+
+
+def test_other_blank_characters_are_not_trimmed(rows):
+    assert rows("a;b\n\tx ;\u00a0y\n", trim=True) == {"a": ["x"], "b": ["\u00a0y"]}
+
+
+def test_a_first_line_that_looks_like_data_does_so_with_spaces_too(rows):
+    with pytest.raises(InputError, match="the first row looks like data"):
+        rows("Oslo , 31\n Oslo, 32\n Rome, 33\n", trim=True)
+
+
+def test_trim_is_true_or_false(rows):
+    with pytest.raises(InputError, match="trim must be true or false"):
+        rows("a,b\n1,2\n", trim="both")
+
+
 def test_a_file_without_a_header_takes_stated_names(rows):
     assert rows("1,x\n2,y\n", names=("a", "b")) == {"a": [1, 2], "b": ["x", "y"]}
 

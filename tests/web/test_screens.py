@@ -147,6 +147,7 @@ def test_hints_are_in_the_words_of_the_screen(project, tmp_path):
             {"columns": ["age"], "hint": f"repeats: state {option('rows_are_people', True)}"},
             {"columns": ["age"], "hint": f"numbers; fix or declare with {option('missing')}"},
             {"columns": ["age"], "hint": f"a decimal comma: add {option('decimal', ',')}"},
+            {"columns": ["sex"], "hint": f"spaces around cells: add {option('trim', True)}"},
         )
         await user.open("/")
         await user.should_see("40 records · 1 column ·")
@@ -154,6 +155,8 @@ def test_hints_are_in_the_words_of_the_screen(project, tmp_path):
         await user.should_see(f"age: numbers; fix them, or list them below: {open.MISSING}")
         await user.should_see("age: a decimal comma")
         await user.should_not_see("decimal=")
+        await user.should_see("sex: spaces around cells")
+        await user.should_not_see("trim=")
 
     simulate(project, body)
 

@@ -34,6 +34,7 @@ def open(
     decimal: str | None = None,
     dates: str | None = None,
     header: bool | None = None,
+    trim: bool | None = None,
     memory: str | int | None = None,
     partition_rows: int | None = None,
     processes: int | None = None,
@@ -49,7 +50,7 @@ def open(
         source: A Parquet or CSV file, a folder of them, or a pattern such as `"visits-*.parquet"`;
             or a frame of Spark, whose rows stay in Spark. Files at an address such as
             `s3://bucket/visits` are copied to the disk through fsspec.
-        schema: As for `shoal.read`, like all parameters up to `header`.
+        schema: As for `shoal.read`, like all parameters up to `trim`.
         roles: `{column: role}`.
         hierarchies: `{column: CSV path, Hierarchy or recipe}`.
         person: The columns that identify the person of a row.
@@ -62,6 +63,7 @@ def open(
         decimal: The decimal mark of numbers.
         dates: The format of dates.
         header: Whether the first line of a CSV file contains the column names.
+        trim: Whether spaces around the cells and the column names of a CSV file are removed.
         memory: The memory that may be used, such as `"4GB"`; by default 70 % of the machine's.
         partition_rows: Rows of a partition, at most about, for methods that separate equal
             records; by default as many as fit in memory, up to 500,000.
@@ -88,6 +90,7 @@ def open(
     """
     form: dict[str, Any] = {"delimiter": delimiter, "quote": quote, "encoding": encoding}
     form |= {"missing": missing, "decimal": decimal, "dates": dates, "header": header}
+    form["trim"] = trim
     asked = request_of(schema, roles, hierarchies, person, household, rows_are_people, form)
     in_spark = engine == "spark" or is_spark_frame(source)
     asked = with_coarser_identifiers(asked, in_spark=in_spark)

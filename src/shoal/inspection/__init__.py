@@ -20,7 +20,7 @@ from shoal.core.values.spelled import is_spelled
 from shoal.errors import InputError, unknown
 from shoal.identifiers.content import count_identifiers
 from shoal.inspection.drafts import suggest_hierarchies
-from shoal.inspection.hints import misread_texts, noticed, recognized
+from shoal.inspection.hints import misread_texts, noticed, padded, recognized
 from shoal.inspection.missing_codes import Codes, find_codes
 from shoal.inspection.people import find_people
 from shoal.inspection.recipes import is_coded, suggest_recipe
@@ -103,7 +103,9 @@ def describe(
     people = find_people(data, columns, person, household, rows_are_people=rows_are_people)
     codes = {c["name"]: c.pop("codes") for c in columns}
     unread = {c["name"]: codes[c["name"]] for c in columns if _may_be_misread(c)}
-    misread = misread_texts(data, unread)
+    spaced = padded(data)
+    known = {name for hint in spaced for name in hint["columns"]}
+    misread = [*spaced, *misread_texts(data, {n: c for n, c in unread.items() if n not in known})]
     for each in columns:  # text that may be numbers or dates has no type yet
         hinted = any(each["name"] in hint["columns"] for hint in misread)
         if each["name"] in unread and (hinted or codes[each["name"]].others):

@@ -16,6 +16,7 @@ from shoal.core.grouping import group
 from shoal.core.values.encoding import is_text, without_codes
 from shoal.inspection.missing_codes import Codes, offer_codes
 from shoal.inspection.people import People
+from shoal.reading.dialects import BLANKS
 from shoal.reading.notations import Notation, date_pattern, number_pattern
 from shoal.support.wording import counted, option, rows_about
 
@@ -88,6 +89,25 @@ def _people(people: People) -> list[dict[str, Any]]:
     return []
 
 
+def padded(data: Any) -> list[dict[str, Any]]:
+    """Return a hint about columns whose names or nearly all texts have spaces around them."""
+    found = [
+        name
+        for name in data.column_names
+        if name != name.strip(BLANKS) or _are_padded(data.column(name).slice(0, _SAMPLE_ROWS))
+    ]
+    hint = f"spaces around names or cells: add {option('trim', True)}"
+    return [_hint(found, hint)] if found else []
+
+
+def _are_padded(cells: Any) -> bool:
+    if not is_text(cells.type):
+        return False
+    values = cells.unique().drop_null()
+    spaced = pc.not_equal(values, pc.utf8_trim(values, BLANKS))
+    return (pc.mean(spaced).as_py() or 0.0) >= _NEARLY_ALL
+
+
 def misread_texts(data: Any, codes: Mapping[str, Codes]) -> list[dict[str, Any]]:
     """Return hints about text columns that are nearly numbers or dates.
 
@@ -118,7 +138,7 @@ def _looks_like(values: Any) -> str | None:
             return f"{what}, {_but(share, values)}" if share < 1 else None
     trimmed = pc.utf8_trim_whitespace(values)
     if _share(trimmed, _PLAIN["numbers"]):
-        return "numbers with spaces around them; remove the spaces"
+        return f"numbers with spaces around them: add {option('trim', True)}"
     comma = _share(values, number_pattern(","))
     if comma and pc.any(pc.match_substring(values, ",")).as_py():
         return f"numbers with a decimal comma{_except(comma, values)}: add {option('decimal', ',')}"

@@ -22,6 +22,7 @@ from shoal.reading.released import Unclaimed, read_released
 from shoal.reading.requests import Request, request_of
 from shoal.reading.schema import Schema
 from shoal.support.unused_memory import return_memory
+from shoal.support.wording import option
 
 
 def read(
@@ -40,6 +41,7 @@ def read(
     decimal: str | None = None,
     dates: str | None = None,
     header: bool | None = None,
+    trim: bool | None = None,
     sheet: str | None = None,
     query: str | None = None,
 ) -> Table:
@@ -73,6 +75,8 @@ def read(
         header: Whether the first line of a CSV file contains the column names. With `False` the
             columns are column_1, column_2, …; by default a first line that looks like data is an
             error.
+        trim: Whether spaces around the cells and the column names of a CSV file are removed; by
+            default they stay.
         sheet: The sheet of a spreadsheet; needed if it has several.
         query: The query to run on a database, such as `"SELECT * FROM patients"`.
 
@@ -89,7 +93,7 @@ def read(
     """
     options: dict[str, Any]
     options = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
-    options |= {"decimal": decimal, "dates": dates, "header": header}
+    options |= {"decimal": decimal, "dates": dates, "header": header, "trim": trim}
     options |= {"sheet": sheet, "query": query}
     asked = request_of(schema, roles, hierarchies, person, household, rows_are_people, options)
     if isinstance(source, (str, Path)):
@@ -139,8 +143,8 @@ def advice_on_names(wanted: Iterable[str], names: Iterable[str]) -> str:
     found = {name.strip().casefold() for name in names}
     if found & {name.casefold() for name in wanted}:
         return (
-            "some differ only in case or spaces; write names exactly as in the file, in a schema "
-            "and in quotes if they begin or end with a space"
+            "some differ only in case or spaces; write names exactly as in the file, or remove the "
+            f"spaces with {option('trim', True)}"
         )
     return (
         "does it begin with a line of names, and is the delimiter right? `shoal inspect` lists "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from shoal._compat.messages import CsvFault, read_csv_error
 from shoal.core.values.encoding import without_codes
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
-from shoal.reading.dialects import Dialect, sniff
+from shoal.reading.dialects import BLANKS, Dialect, sniff
 from shoal.reading.engine import query
 from shoal.reading.formats import Format, with_dates_checked, with_guesses
 from shoal.reading.headers import check_header, holds_names, numbered
@@ -37,6 +37,7 @@ class CsvScan:
 
     path: the file itself, or a copy in UTF-8 with even line ends. source: its name in messages.
     statement: the query of all rows, whose columns are c0, c1, … with the given `names`.
+    trim: whether the query removes spaces around cells.
     guesses: file settings that the data determines.
     """
 
@@ -46,6 +47,7 @@ class CsvScan:
     options: Mapping[str, Any]
     names: tuple[str, ...]
     guesses: Mapping[str, str]
+    trim: bool = False
 
     @property
     def keys(self) -> list[str]:
@@ -69,6 +71,7 @@ def scan_csv(
     source = name or path
     with as_utf8(path, form.encoding, name=source) as file:
         dialect = sniff(file.path, source, form.delimiter, form.quote)
+        dialect = dialect.trimmed() if form.trim else dialect
         header = form.names is None and form.header is not False
         names = form.names or (dialect.header if header else numbered(len(dialect.header)))
         certain = not header or bool(form.header) or not set(names).isdisjoint(expected)
@@ -89,8 +92,21 @@ def scan_csv(
         with as_even_lines(file, dialect.delimiter, dialect.quote) as even:
             options["compression"] = "gzip" if even.path.suffix.lower() == ".gz" else "none"
             statement = _READ_LINES if even.ends == {"\n"} else _READ
+            statement = _trimmed(statement, keys) if form.trim else statement
             guesses = _guesses(file, form, dialect)
-            yield CsvScan(even.path, source, statement, options, tuple(names), guesses)
+            yield CsvScan(
+                even.path, source, statement, options, tuple(names), guesses, bool(form.trim)
+            )
+
+
+def _trimmed(statement: str, keys: Sequence[str]) -> str:
+    """Return a query without spaces around cells; texts that mean missing may have had some."""
+    bare = {key: f"trim({key}, '{BLANKS}')" for key in keys}
+    cells = (
+        f"CASE WHEN list_contains($nullstr, {cell}) THEN NULL ELSE {cell} END AS {key}"
+        for key, cell in bare.items()
+    )
+    return f"SELECT {', '.join(cells)} FROM ({statement})"
 
 
 def read_csv(

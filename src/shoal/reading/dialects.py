@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shoal.errors import InputError
@@ -14,6 +14,7 @@ from shoal.reading.text_files import open_bytes
 
 _SAMPLE = 1 << 21  # the longest line that is read
 _LINE_END = re.compile(r"\r\n?|\n")
+BLANKS = " \t"  # characters that may stand around cells
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -30,6 +31,13 @@ class Dialect:
     header: tuple[str, ...]
     blank: int = 0
     records: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+
+    def trimmed(self) -> Dialect:
+        """Return the same without spaces around names and cells."""
+        header, *records = (
+            tuple(cell.strip(BLANKS) for cell in cells) for cells in (self.header, *self.records)
+        )
+        return replace(self, header=header, records=tuple(records))
 
 
 def sniff(path: Path, name: Path, delimiter: str | None, quote: str | None) -> Dialect:

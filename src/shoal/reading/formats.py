@@ -33,6 +33,8 @@ class Format:
         decimal: The decimal mark of numbers, a comma or a point; by default a point.
         dates: The format of dates, such as DD.MM.YYYY; by default like 2024-03-09.
         header: Whether the first line of a CSV file contains the column names.
+        trim: Whether spaces around the cells and the column names of a CSV file are removed; by
+            default they stay.
         sheet: The sheet of a spreadsheet; needed if it has several.
         query: The query to run on a database.
         missing_in: Further texts that mean a missing value, by column.
@@ -52,6 +54,7 @@ class Format:
     decimal: str | None = None
     dates: str | None = None
     header: bool | None = None
+    trim: bool | None = None
     sheet: str | None = None
     query: str | None = None
     missing_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -69,6 +72,8 @@ class Format:
             _check_encoding(self.encoding)
         if self.header not in (None, True, False):
             raise InputError("header must be true or false: whether the first line contains names")
+        if self.trim not in (None, True, False):
+            raise InputError("trim must be true or false: whether spaces around cells are removed")
         object.__setattr__(self, "missing", missing_texts(self.missing))
         Notation(self.decimal, self.dates)  # raises an error for a wrong notation
 

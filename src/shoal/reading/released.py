@@ -74,6 +74,7 @@ def read_released(
     encoding: str | None = None,
     missing: Sequence[str] | None = None,
     header: bool | None = None,
+    trim: bool | None = None,
 ) -> Release:
     """Read a release of a table, made by any tool, from a file or a data frame.
 
@@ -92,6 +93,7 @@ def read_released(
         encoding: As for `read`.
         missing: As for `read`.
         header: As for `read`.
+        trim: As for `read`.
 
     Returns:
         The release.
@@ -108,7 +110,7 @@ def read_released(
     """
     form: dict[str, Any]
     form = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "missing": missing}
-    form["header"] = header
+    form |= {"header": header, "trim": trim}
     stated = {option: value for option, value in form.items() if value is not None}
     if original.counts is not None:
         raise InputError("a weighted table has no rows to match; read the original row by row")

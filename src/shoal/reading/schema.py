@@ -31,6 +31,7 @@ _FILE = (
     "decimal",
     "dates",
     "header",
+    "trim",
     "sheet",
     "query",
 )
@@ -58,7 +59,7 @@ class Schema:
     Parameters:
         columns: The role and further options of each column.
         file: The stated format of the data file: delimiter, quote, encoding, missing, decimal,
-            dates, header, sheet, query.
+            dates, header, trim, sheet, query.
         source: The name of the schema in messages.
         person: The columns that identify the person of a row, if stated.
         household: The columns that identify the household of a row, if stated.

@@ -89,6 +89,14 @@ Query = Annotated[
     str | None,
     typer.Option(metavar="SQL", help="What to ask a database named postgresql://host/database."),
 ]
+Trim = Annotated[
+    bool | None,
+    typer.Option(
+        "--trim/--no-trim",
+        help="Whether to remove spaces around the cells and column names of a CSV file.",
+        show_default=False,
+    ),
+]
 Header = Annotated[
     bool | None,
     typer.Option(

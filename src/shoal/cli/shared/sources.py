@@ -32,6 +32,7 @@ from shoal.cli.shared.options import (
     SchemaFile,
     Sensitive,
     Sheet,
+    Trim,
     Weight,
     names,
 )
@@ -79,6 +80,7 @@ class Form:
     decimal: Decimal = None
     dates: Dates = None
     header: Header = None
+    trim: Trim = None
     sheet: Sheet = None
     query: Query = None
 
@@ -92,6 +94,7 @@ class Form:
             "decimal": self.decimal,
             "dates": self.dates,
             "header": self.header,
+            "trim": self.trim,
             "sheet": self.sheet,
             "query": self.query,
         }

@@ -19,6 +19,7 @@ from shoal.engines.spark.failures import explained
 from shoal.engines.spark.sessions import find_session
 from shoal.engines.spark.source import SparkFrame, SparkScan
 from shoal.errors import InputError
+from shoal.reading.dialects import BLANKS
 from shoal.reading.formats import Format
 from shoal.support.addresses import address_of
 from shoal.support.temporaries import temporary_folder
@@ -91,7 +92,8 @@ class SparkFiles:
             if path != text.source:
                 path = folder / f"{number}.csv{'.gz' if path.suffix.lower() == '.gz' else ''}"
                 shutil.copyfile(text.path, path)
-            frames.append(self._read_csv(f"file://{path.absolute()}", text.names, text.options))
+            options = {**text.options, "trim": text.trim}
+            frames.append(self._read_csv(f"file://{path.absolute()}", text.names, options))
         joined = frames[0]
         for frame in frames[1:]:
             joined = joined.union(frame)
@@ -106,14 +108,15 @@ class SparkFiles:
             sep=options["delim"], quote=options["quote"], escape=options["quote"],
             header=options["header"], multiLine=True, nullValue="", emptyValue="",
             encoding=options.get("encoding", "UTF-8"), columnNameOfCorruptRecord=_DAMAGED,
-            maxCharsPerColumn=-1, enforceSchema=True,
+            maxCharsPerColumn=-1, enforceSchema=True, ignoreLeadingWhiteSpace=options["trim"],
         )  # fmt: skip
         with explained(f"read {self.name}"):
             frame = reader.schema(f"{fields}, {_DAMAGED} string").csv(path)
         missing = [text for text in options["nullstr"] if text]
         cells = []
         for j, name in enumerate(names):
-            cell = f.nullif(f.col(f"c{j}"), f.lit(""))
+            cell = f.trim(f.col(f"c{j}"), f.lit(BLANKS)) if options["trim"] else f.col(f"c{j}")
+            cell = f.nullif(cell, f.lit(""))
             cell = f.when(cell.isin(missing), f.lit(None)).otherwise(cell) if missing else cell
             cells.append(cell.alias(name))
         return frame.select(*cells, f.col(_DAMAGED).isNotNull().alias(_DAMAGED))
@@ -146,8 +149,11 @@ class SparkFiles:
             "header": True,
             "encoding": form.encoding or "UTF-8",
             "nullstr": ["", *form.missing],
+            "trim": bool(form.trim),
         }
         with explained(f"read {address}"):
             plain = self._session().read.options(sep=sign, quote=options["quote"], header=True)
             names = plain.csv(address).columns
+        if form.trim:
+            names = [name.strip(BLANKS) for name in names]
         return SparkFrame(self._undamaged(self._read_csv(address, names, options)), self.name, True)

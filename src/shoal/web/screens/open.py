@@ -25,7 +25,7 @@ _ACCEPTED = ".csv,.tsv,.txt,.gz,.parquet,.pq,.jsonl,.ndjson,.json,.xlsx,.xlsm,.x
 _EXAMPLE_ROWS = 2_000
 _SHOWN_ROWS = 12
 _NO_NAMES = "the first row looks like data"
-_NOTATION = re.compile(r"add (decimal|dates)='([^']+)'")
+_NOTATION = re.compile(r"add (decimal|dates|trim)=(?:'([^']+)'|True)")
 
 
 def build(project: Project) -> None:
@@ -259,7 +259,7 @@ def _hint(project: Project, hint: Mapping[str, Any]) -> None:
     if found is None:
         notice(sentence)
         return
-    setting, value = found.groups()
+    setting, value = found[1], found[2] or True
     notice(sentence, "", text.USE, lambda: _correct(project, **{setting: value}))
 
 
@@ -287,6 +287,7 @@ def _settings(project: Project) -> None:
             encodings = {**text.ENCODINGS, encoding: text.ENCODINGS.get(encoding, encoding)}
             _choice(project, "encoding", text.ENCODING, encodings, encoding)
             _choice(project, "header", text.HEADER, text.HEADERS, shown.get("header", True))
+            _choice(project, "trim", text.TRIM, text.TRIMS, shown.get("trim", False))
             _choice(project, "decimal", text.DECIMAL, text.DECIMALS, shown.get("decimal", "."))
             _choice(project, "dates", text.DATES, text.DATE_FORMS, shown.get("dates", ""))
         missing = ui.input(text.MISSING, value=", ".join(shown.get("missing", ())))

@@ -47,6 +47,8 @@ NO_NAMES = (
 )
 NO_NAMES_YES = "It is data"
 NO_NAMES_NO = "It has the names"
+TRIM = "Spaces around cells"
+TRIMS = {False: "Stay as they are", True: "Are removed"}
 DECIMAL = "Decimal mark"
 DECIMALS = {".": "Point, as in 3.5", ",": "Comma, as in 3,5"}
 DATES = "Dates are written"
@@ -127,6 +129,8 @@ def hint(words: str) -> str:
 
     >>> hint("numbers with a decimal comma: add decimal=','")
     'numbers with a decimal comma'
+    >>> hint("spaces around names or cells: add trim=True")
+    'spaces around names or cells'
     >>> hint("numbers, except for 2 values; fix or declare with missing=…")
     'numbers, except for 2 values; fix them, or list them below: Texts that mean “missing”'
     """
