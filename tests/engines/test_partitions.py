@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -191,6 +193,40 @@ def test_a_pool_of_processes_gives_the_release_of_one(people, tmp_path):
         table = opened(people, partition_rows=100, processes=processes)
         shoal.anonymize(table, k=3, method="greedy").write(tmp_path / f"{processes}.csv")
     assert (tmp_path / "0.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+
+
+SCRIPT = """
+import shoal
+table = shoal.open({path!r}, roles={roles!r}, rows_are_people=True, partition_rows=150, processes=2)
+print("started")
+print(shoal.anonymize(table, k=3, method="sorted").verify().holds)
+"""
+OWN_METHOD = """
+from dataclasses import dataclass
+import shoal
+
+@dataclass(frozen=True)
+class Own(shoal.Sorted):
+    pass
+
+if __name__ == "__main__":
+    table = shoal.open(
+        {path!r}, roles={roles!r}, rows_are_people=True, partition_rows=150, processes=2
+    )
+    print("started")
+    print(shoal.anonymize(table, k=3, method=Own()).verify().holds)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("content", [SCRIPT, OWN_METHOD], ids=["plain script", "own method"])
+def test_workers_run_a_script_again_only_if_its_classes_are_needed(content, people, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(content.format(path=str(people), roles=ROLES), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(script)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["started", "True"], done.stderr
 
 
 def test_mondrian_looks_less_far_ahead_on_partitions():

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 from shoal.engines.partitions import Outcome, run_work
@@ -38,7 +42,8 @@ def map_in_pool(tasks: Iterable[Any], processes: int | None = None) -> Iterator[
         waiting: deque[Future[Outcome]] = deque()
         try:
             for task in tasks:
-                waiting.append(pool.submit(run_work, task))
+                with _main_module_hidden(from_work=task[0]):
+                    waiting.append(pool.submit(run_work, task))  # may start a worker
                 if len(waiting) > workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -48,6 +53,22 @@ def map_in_pool(tasks: Iterable[Any], processes: int | None = None) -> Iterator[
         finally:
             for future in waiting:
                 future.cancel()
+
+
+@contextmanager
+def _main_module_hidden(from_work: Any) -> Iterator[None]:
+    """Hide the main module while a worker starts.
+
+    A worker runs the script that started it again, unless the script protects itself. It needs to
+    only if the work has a class or function of the script.
+    """
+    main = sys.modules["__main__"]
+    if b"__main__" not in pickle.dumps(from_work):
+        sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def use_one_thread() -> None:

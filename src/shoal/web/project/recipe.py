@@ -83,10 +83,7 @@ def python_code(request: RunRequest, source: str) -> str:
     ]
     if request.reported:
         steps.append(f"release.report({reporting})")
-    if request.memory is None:
-        return "\n".join(["import shoal", "", *steps, ""])
-    guard = 'if __name__ == "__main__":  # worker processes import this file'
-    return "\n".join(["import shoal", "", guard, *(f"    {step}" for step in steps), ""])
+    return "\n".join(["import shoal", "", *steps, ""])
 
 
 def write_recipe(request: RunRequest, source: str) -> dict[str, Path]:
