@@ -40,7 +40,9 @@ def build(monkeypatch):
 
 
 def test_a_local_session_logs_errors_only(build):
-    option, _, address = build("local[2]")[LOG].partition("=")
+    logging, collector = build("local[2]")[LOG].split()
+    assert collector == "-XX:+UseParallelGC"
+    option, _, address = logging.partition("=")
     assert option == "-Dlog4j2.configurationFile"
     settings = Path(url2pathname(urlparse(address).path)).read_text(encoding="utf-8")
     assert "rootLogger.level = error" in settings.splitlines()
