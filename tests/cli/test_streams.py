@@ -116,6 +116,14 @@ def test_a_closed_pipe_ends_quietly(run):
     assert (status, said) == (141, "")
 
 
+@pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC])
+def test_a_failed_output_does_not_appear_in_the_next(run, number):
+    command = ("verify", "flat.csv", *ROLES, "-k", 2)
+    first = run(*command)
+    run(*command, output=Failing(number))
+    assert run(*command) == first
+
+
 def test_an_error_stream_that_fails_changes_nothing(run, folder):
     """Notes about unassigned columns cannot be written; the release can."""
     command = ("anonymize", "people.csv", "--quasi", "age", "-k", 2, "-o", "out.csv")

@@ -94,6 +94,9 @@ def main() -> None:
             status = _run()
             sys.stdout.flush()
         except OutputFailed as failure:
+            from shoal.cli.shared.console import discard_unwritten
+
+            discard_unwritten()
             status = failure.status
             if status != CLOSED_PIPE:
                 _say(failure)

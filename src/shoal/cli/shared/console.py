@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from shoal._compat.kernel_files import KernelsNotKept, has_kernels_beside, has_kernels_in
-from shoal.cli.shared.streams import encodable, spelled
+from shoal.cli.shared.streams import OutputFailed, encodable, spelled
 from shoal.errors import InputError
 from shoal.support.plain_data import plain
 from shoal.support.wording import counted
@@ -42,6 +42,12 @@ def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> No
         sys.stdout.flush()
     else:
         show()
+
+
+def discard_unwritten() -> None:
+    """Discard the text of a failed print, which rich would print before the next one."""
+    with suppress(OutputFailed), out.capture():
+        pass
 
 
 def one_line(message: object) -> str:
