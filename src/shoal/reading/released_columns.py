@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -12,10 +11,10 @@ from shoal.core.column import Column
 from shoal.core.hierarchies.hierarchy import ROOT
 from shoal.core.labels import hierarchy_bounds
 from shoal.core.recoding import Recoding
-from shoal.core.subsets import Subsets
 from shoal.errors import NotCovering
 from shoal.reading.released_cells import Forms, Reading, at_level, unread_cells
 from shoal.reading.released_lists import merged
+from shoal.reading.released_readings import Readings
 from shoal.support.arrays import Bools, Codes, Counts
 
 _MAX_READINGS = 8  # further readings of one text
@@ -44,7 +43,7 @@ class ReadRecoding(Recoding):
         return True
 
 
-def read_cells(column: Column, cells: ReleasedColumn) -> tuple[list[Reading], Bools]:
+def read_cells(column: Column, cells: ReleasedColumn) -> tuple[Readings, Bools]:
     """Return the reading of each text, and whether it does not cover the original of each row.
 
     If all texts are labels of one level, they are read as such. Otherwise each text has the first
@@ -55,40 +54,53 @@ def read_cells(column: Column, cells: ReleasedColumn) -> tuple[list[Reading], Bo
     if found is not None:
         return found, np.zeros(len(cells.codes), dtype=np.bool_)
     forms = Forms(column)
-    ways = [forms.readings(text) for text in cells.texts]
-    chosen = [next(way, _NOTHING) for way in ways]
-    _check_read(column, cells, chosen)
-    missed = _missed(column, cells, chosen)
-    open_texts = np.unique(cells.codes[missed]).tolist()
-    if open_texts:
-        further = {text: list(itertools.islice(ways[text], _MAX_READINGS)) for text in open_texts}
-        missed = _read_on(column, cells, chosen, further)
-    return chosen, missed
+    chosen = _first_readings(forms, cells)
+    missed = chosen.missed(cells.codes, cells.originals)
+    return _read_on(forms, cells, chosen, missed) if missed.any() else (chosen, missed)
+
+
+def _first_readings(forms: Forms, cells: ReleasedColumn) -> Readings:
+    """Return the first reading of each text.
+
+    Raises:
+        NotCovering: A text has no reading.
+    """
+    domain = forms.column.domain
+    chosen = Readings.of(domain, (next(forms.readings(text), _NOTHING) for text in cells.texts))
+    unread = chosen.unread
+    if unread.any():
+        raise unread_cells(forms.column.name, int(unread[cells.codes].sum()), int(unread.sum()))
+    return chosen
 
 
 def _read_on(
-    column: Column, cells: ReleasedColumn, chosen: list[Reading], further: dict[int, list[Reading]]
-) -> Bools:
-    """Choose among further readings of some texts, in place; return the rows not covered."""
-    rows = np.flatnonzero(np.isin(cells.codes, list(further)))
-    some = ReleasedColumn(cells.texts, cells.codes[rows], cells.originals[rows])
-    for text, ways in further.items():
-        joined = merged(run for way in (chosen[text], *ways) for run in way.runs)
-        ways.append(Reading(joined))
-    missed = np.zeros(len(cells.codes), dtype=np.bool_)
-    for turn in range(_MAX_READINGS + 1):
-        tried = list(chosen)
-        for text, ways in further.items():
-            tried[text] = ways[min(turn, len(ways) - 1)]
-        still = _missed(column, some, tried)
-        wrong = set(some.codes[still].tolist())
-        for text in [text for text in further if text not in wrong]:
-            chosen[text] = tried[text]
-            del further[text]
-        if not further:
+    forms: Forms, cells: ReleasedColumn, chosen: Readings, missed: Bools
+) -> tuple[Readings, Bools]:
+    """Choose among further readings of the texts that miss an original; return the rows missed."""
+    texts = np.unique(cells.codes[missed])
+    rows = np.flatnonzero(np.isin(cells.codes, texts))
+    codes = np.searchsorted(texts, cells.codes[rows]).astype(np.int32)
+    ways = [_ways(forms, cells.texts[text]) for text in texts.tolist()]
+    picked, still_open = [way[0] for way in ways], set(range(len(ways)))
+    for turn in range(1, _MAX_READINGS + 2):
+        tried = list(picked)
+        for place in still_open:
+            tried[place] = ways[place][min(turn, len(ways[place]) - 1)]
+        missing = Readings.of(forms.column.domain, tried).missed(codes, cells.originals[rows])
+        wrong = set(codes[missing].tolist())
+        for place in still_open - wrong:
+            picked[place] = tried[place]
+        still_open &= wrong
+        if not still_open:
             break
-    missed[rows] = _missed(column, some, chosen)
-    return missed
+    chosen = chosen.replaced(texts, picked)
+    return chosen, chosen.missed(cells.codes, cells.originals)
+
+
+def _ways(forms: Forms, text: str | None) -> list[Reading]:
+    """Return the readings of a text, and all of them at once as the last."""
+    ways = list(itertools.islice(forms.readings(text), 1 + _MAX_READINGS))
+    return [*ways, Reading(merged(run for way in ways for run in way.runs))]
 
 
 def read_recoding(column: Column, texts: tuple[str | None, ...], codes: Codes) -> Recoding:
@@ -108,7 +120,7 @@ def read_recoding(column: Column, texts: tuple[str | None, ...], codes: Codes) -
 
 
 def recoding(
-    column: Column, cells: ReleasedColumn, readings: Sequence[Reading], rows: Counts, hidden: Bools
+    column: Column, cells: ReleasedColumn, readings: Readings, rows: Counts, hidden: Bools
 ) -> Recoding:
     """Return the recoding that follows from the readings.
 
@@ -116,15 +128,12 @@ def recoding(
     """
     if not len(cells.codes):
         return ReadRecoding.suppressed(column)
-    subsets = _subsets(column, readings)
-    stated = np.array([(reading.low, reading.high) for reading in readings])
-    low, high = hierarchy_bounds(column, subsets, stated)
+    low, high = hierarchy_bounds(column, readings.subsets, readings.bounds)
     codes = np.zeros(len(column), dtype=np.int32)
     codes[rows] = cells.codes
-    levels = None
-    if column.hierarchy is not None:
-        levels = np.array([reading.level for reading in readings], dtype=np.int32)
-    made = Recoding(column, codes, subsets, cells.texts, low, high, levels).suppress(hidden)
+    levels = None if column.hierarchy is None else readings.levels
+    made = Recoding(column, codes, readings.subsets, cells.texts, low, high, levels)
+    made = made.suppress(hidden)
     return ReadRecoding(*(getattr(made, field.name) for field in fields(made)))
 
 
@@ -141,13 +150,11 @@ def read_texts(column: Column, texts: tuple[str | None, ...]) -> Recoding:
     cells = ReleasedColumn(texts, every.astype(np.int32), column.codes)
     readings = _labels_of_one_level(column, texts)
     if readings is None:
-        forms = Forms(column)
-        readings = [next(forms.readings(text), _NOTHING) for text in texts]
-        _check_read(column, cells, readings)
+        readings = _first_readings(Forms(column), cells)
     return recoding(column, cells, readings, every, np.zeros(len(texts), dtype=np.bool_))
 
 
-def _labels_of_one_level(column: Column, texts: tuple[str | None, ...]) -> list[Reading] | None:
+def _labels_of_one_level(column: Column, texts: tuple[str | None, ...]) -> Readings | None:
     """Return the readings of texts that are labels of one level, except `*`; the lowest of them."""
     if column.hierarchy is None:
         return None
@@ -156,11 +163,11 @@ def _labels_of_one_level(column: Column, texts: tuple[str | None, ...]) -> list[
         if all(text in labels or text == ROOT for text in texts):
             readings = at_level(column, height)
             top = Reading(((0, column.domain),), level=column.hierarchy.height)
-            return [readings.get(text, top) for text in texts]
+            return Readings.of(column.domain, (readings.get(text, top) for text in texts))
     return None
 
 
-def _at_one_level(column: Column, cells: ReleasedColumn) -> list[Reading] | None:
+def _at_one_level(column: Column, cells: ReleasedColumn) -> Readings | None:
     """Read full-domain recodings: the lowest level whose labels all rows have, except `*`."""
     if column.hierarchy is None:
         return None
@@ -175,26 +182,5 @@ def _at_one_level(column: Column, cells: ReleasedColumn) -> list[Reading] | None
                 readings = at_level(column, height)
                 if isinstance(rows, np.ndarray):
                     readings[ROOT] = everything
-                return [readings[text] for text in cells.texts]
+                return Readings.of(column.domain, (readings[text] for text in cells.texts))
     return None
-
-
-def _subsets(column: Column, readings: Sequence[Reading]) -> Subsets:
-    counts = [len(reading.runs) for reading in readings]
-    runs = np.array([run for reading in readings for run in reading.runs], dtype=np.int32)
-    indptr = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return Subsets(column.domain, indptr, runs[:, 0], runs[:, 1])
-
-
-def _missed(column: Column, cells: ReleasedColumn, readings: Sequence[Reading]) -> Bools:
-    """Return, for each released row, whether its cell does not cover the original value."""
-    if not len(cells.codes):
-        return np.zeros(0, dtype=np.bool_)
-    return ~_subsets(column, readings).hold(cells.codes, cells.originals)
-
-
-def _check_read(column: Column, cells: ReleasedColumn, readings: Sequence[Reading]) -> None:
-    unread = np.array([not reading.runs for reading in readings], dtype=np.bool_)
-    if unread.any():
-        count = int(unread[cells.codes].sum())
-        raise unread_cells(column.name, count, int(unread.sum()))
