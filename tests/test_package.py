@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import re
 import subprocess
@@ -13,6 +14,8 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import shoal
 
@@ -65,30 +68,84 @@ def test_the_source_archive_holds_what_tests_and_documentation_need(built):
     assert not [name for name in names if name.startswith((".venv", "demo/", "site/"))]
 
 
-def test_the_wheel_runs_without_the_checkout(built, tmp_path):
-    """Dependencies are borrowed from this environment; `make deep` installs them too."""
-    home = tmp_path / "installed"
-    if DEEP:
-        subprocess.run([sys.executable, "-m", "venv", home], check=True)
-        python = home / ("Scripts" if os.name == "nt" else "bin") / "python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", built[0]], check=True)
-        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    else:
-        python = Path(sys.executable)
-        with zipfile.ZipFile(built[0]) as archive:
-            archive.extractall(home)
-        environment = {**os.environ, "PYTHONPATH": str(home)}
-    code = (
-        "import shoal, pathlib; print(pathlib.Path(shoal.__file__).parents[1]); "
-        "from shoal.cli import main; main()"
+@pytest.fixture(scope="module")
+def bare(built, tmp_path_factory):
+    """Return the Python of a new environment with the wheel and what it requires, without extras.
+
+    The required packages are linked from this environment; `make deep` downloads them.
+    """
+    home = tmp_path_factory.mktemp("bare") / "environment"
+    subprocess.run(
+        [sys.executable, "-m", "venv", *([] if DEEP else ["--without-pip"]), home], check=True
     )
+    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    offline = [] if DEEP else ["--no-deps", "--no-index"]
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+    subprocess.run([*pip, *offline, built[0]], check=True)
+    if not DEEP:
+        (package,) = home.rglob("shoal/__init__.py")
+        for name in required(metadata(built[0]).get_all("Requires-Dist"), set()):
+            link_distribution(name, package.parents[1])
+    return python
+
+
+def required(requirements, names):
+    """Return the names of all distributions that the requirements install without extras."""
+    for text in requirements or ():
+        requirement = Requirement(text)
+        name = canonicalize_name(requirement.name)
+        wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if wanted and name not in names:
+            names.add(name)
+            required(importlib.metadata.requires(name), names)
+    return names
+
+
+def link_distribution(name, packages):
+    distribution = importlib.metadata.distribution(name)
+    tops = {file.parts[0] for file in distribution.files} - {"..", "__pycache__"}
+    for top in tops:
+        if not (packages / top).exists():
+            (packages / top).symlink_to(distribution.locate_file(top))
+
+
+def run(python, code, folder, text=""):
+    """Run code in another Python, which finds nothing of the checkout; return what it printed."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     done = subprocess.run(
-        [python, "-c", code, "demo", "--rows", "300"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        [python, "-W", "error", "-c", code],
+        cwd=folder, env=environment, input=text, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert str(home) in done.stdout.splitlines()[0]
+    return done.stdout
+
+
+def test_the_first_screen_of_the_readme_runs_after_its_install_line(bare, tmp_path):
+    screen = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
+    assert "\npip install shoal-privacy " in screen
+    assert re.findall(r"^```(python|console)$", screen, re.MULTILINE) == ["python", "console"]
+    code = (
+        "import runpy, sys, pathlib, shoal; text = sys.stdin.read(); "
+        f"examples = runpy.run_path({str(ROOT / 'docs' / '_examples.py')!r}); "
+        "fresh = examples['refresh'](text, pathlib.Path()); "
+        "assert examples['alike'](fresh) == examples['alike'](text), fresh; print(shoal.__file__)"
+    )
+    home = run(bare, code, tmp_path, screen)
+    assert Path(home.strip()).is_relative_to(bare.parents[1])
+    assert {"report.html", "anonymous.csv"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_the_demo_needs_no_extra(bare, tmp_path):
+    demo = "import sys; sys.argv[1:] = ['demo', '--rows', '300']; import shoal.cli as c; c.main()"
+    run(bare, demo, tmp_path)
     assert (tmp_path / "demo" / "report.html").is_file()
+
+
+def test_the_bare_environment_has_no_extras(bare, tmp_path):
+    listed = "import importlib.metadata as m; print(*(d.name.lower() for d in m.distributions()))"
+    names = set(run(bare, listed, tmp_path).split())
+    assert {"shoal-privacy", "duckdb", "numba"} <= names
+    assert names & {"pandas", "polars", "scikit-learn", "opendp", "highspy", "nicegui"} == set()
 
 
 def extras():
