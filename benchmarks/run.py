@@ -29,6 +29,7 @@ import release
 import risk
 import robust
 import scaling
+import several
 import start
 import utility
 import web
@@ -45,6 +46,7 @@ SECTIONS: dict[str, Any] = {
     "methods": methods,
     "matchings": matchings,
     "risk": risk,
+    "several": several,
     "attacks": attacks,
     "release": release,
     "identifiers": identifiers,
