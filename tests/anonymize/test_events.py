@@ -75,6 +75,19 @@ def test_any_m_rows_fit_k_people(method, k, m):
         assert all(oracle.covers(cell, value, {}) for cell, value in cells)
 
 
+@pytest.mark.parametrize("method", ["flash", "ola", "datafly", "incognito", "samarati", "mingen"])
+def test_columns_without_a_hierarchy_are_released_beside_suppressed_rows(method):
+    who = [f"p{n // 2}" for n in range(40)]
+    town = [["x", "y", "z"][min(n // 18, 2)] for n in range(40)]
+    rows = pa.table({"who": who, "town": town, "day": [n % 3 for n in range(40)]})
+    options = {"max_suppression": 0.2, "max_left_out": 0.2}
+    release = shoal.anonymize(
+        rows, KmAnonymity(4, 1), method, quasi=["town", "day"], person="who", **options
+    )
+    assert release.suppressed is not None
+    assert {"x", "y"} <= set(release.to_native().column("town").to_pylist())
+
+
 def test_lattice_methods_group_the_people():
     data = visits(200, seed=3)
     trees = {"age": {"intervals": [10, 30]}, "day": {"intervals": [5, 10]}}

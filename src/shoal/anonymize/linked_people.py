@@ -82,9 +82,8 @@ def _spread(release: Release, table: Table, sets: Codes, first: Counts) -> Relea
     recodings, varying = {}, []
     for name, recoding in release.recodings.items():
         column = table[name]
-        whole = replace(recoding.column, codes=column.codes)
         if is_constant(column, sets, first):
-            recodings[name] = replace(recoding, column=whole, codes=recoding.codes[sets])
+            recodings[name] = recoding.of_owners(column.codes, sets)
         elif column.floor:
             raise InputError(
                 f"{name} differs between the rows of a person, and its values do not fit in "
@@ -92,6 +91,7 @@ def _spread(release: Release, table: Table, sets: Codes, first: Counts) -> Relea
             )
         else:
             varying.append(name)
+            whole = replace(recoding.column, codes=column.codes)
             recodings[name] = Recoding.of_groups(whole, ids, len(release.classes))
     hidden = None if release.suppressed is None else release.suppressed[sets]
     if not varying:

@@ -131,6 +131,18 @@ class Recoding:
             None if self.levels is None else self.levels[entries],
         )
 
+    def of_owners(self, codes: Codes, owners: Codes) -> Recoding:
+        """Return the recoding of other rows, each with the entry of its owner.
+
+        The column stays that of the owners, with the hierarchy that the entries refer to.
+
+        Parameters:
+            codes: (rows,) the original values of the rows, in the same dictionary.
+            owners: (rows,) the row of this recoding that owns each row.
+        """
+        column = replace(self.column, codes=codes)
+        return replace(self, column=column, codes=self.codes[owners])
+
     def suppress(self, rows: Bools) -> Recoding:
         """Return the recoding with the whole domain in these rows."""
         if not rows.any():

@@ -113,7 +113,7 @@ def _grouped(
     for size in group_sizes(k, len(first)):
         release = algorithm.search(one_each, KAnonymity(size))
         recodings = {
-            name: replace(each, column=table[name], codes=each.codes[people])
+            name: each.of_owners(table[name].codes, people)
             for name, each in release.recodings.items()
         }
         yield _Grouped(release.classes.ids, recodings, release.run)
