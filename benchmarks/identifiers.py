@@ -15,7 +15,8 @@ def measure(*, full: bool) -> dict[str, Any]:
     jobs: dict[str, dict[str, Any]] = {
         "10M pseudonyms of 10 bytes": {"kind": "pseudonyms", "count": 10_000_000},
         "1M FF1 numbers of 16 digits": {"kind": "ff1", "count": 1_000_000},
-        "k^m check, 1M people x 10 events, m=2": {"kind": "events", "people": 1_000_000},
+        "k^m check, 1M people x 20 rows, m=2": {"kind": "events", "people": 1_000_000, "m": 2},
+        "k^m check, 100k people x 20 rows, m=3": {"kind": "events", "people": 100_000, "m": 3},
     }
     if full:
         jobs["6 linked tables, 20M rows"] = {"kind": "project", "people": 1_000_000}

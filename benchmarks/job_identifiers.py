@@ -59,11 +59,14 @@ def ff1() -> dict[str, Any]:
 
 
 def events() -> dict[str, Any]:
-    """Check linked events."""
-    people = np.repeat(np.arange(JOB["people"], dtype=np.int32), 10)
-    items = np.random.default_rng(0).integers(0, 100_000, len(people)).astype(np.int32)
+    """Check linked events, half of them frequent, once the kernel is loaded."""
+    people = np.repeat(np.arange(JOB["people"], dtype=np.int32), 20)
+    random = np.random.default_rng(0)
+    rare = random.integers(0, 100_000, len(people)).astype(np.int32)
+    items = np.where(random.random(len(people)) < 0.5, rare % 100, rare)
+    count_events(people[:100], items[:100] % 5, events=JOB["m"], k=5)
     with metered() as cost:
-        found = count_events(people, items, events=2, k=5)
+        found = count_events(people, items, events=JOB["m"], k=5)
     return {**cost, "count": found.people}
 
 

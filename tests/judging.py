@@ -6,18 +6,22 @@ import csv
 
 from tests import oracle
 
-WHOLE = frozenset(["average-risk", "k-map", "delta-presence"])  # of all classes together
+WHOLE = frozenset(
+    ["average-risk", "k-map", "delta-presence", "km-anonymity"]
+)  # of all classes together
 COVERAGE = frozenset(
     ["freeform-anonymity", "k-concealment", "k-k-anonymity", "one-k-anonymity", "k-one-anonymity"]
 )
 
 
-def judge(table, model, release, *, whole=False, rows=None, population=None):
+def judge(table, model, release, *, whole=False, rows=None, population=None, left_out=None):
     """Let the oracle check model, truthfulness, row order, columns and suppressed rows.
 
     whole: a column without a hierarchy must be kept or hidden as a whole.
     rows: what was published, as read from a file; by default the release's own.
     population: the rows of everyone, for models that compare with them.
+    left_out: the share of rows that a model of combinations of rows may leave out. Columns that
+        differ between the rows of a person are then generalized apart from the method's options.
     """
     rows = release.to_arrow().to_pylist() if rows is None else rows
     everybody = with_units(table.to_arrow().to_pylist(), table)
@@ -36,7 +40,7 @@ def judge(table, model, release, *, whole=False, rows=None, population=None):
     for part in model.parts:
         if part.name in WHOLE:
             found = oracle.classes(known, table.quasi)
-            paths = {name: paths_of(table, name, release) for name in table.quasi}
+            paths = {name: paths_of(table, name, release.run.options) for name in table.quasi}
             assert oracle.keeps_release(part, found, population, table.quasi, paths)
     for part in [part for part in model.parts if part.name in COVERAGE]:
         graph = oracle.fits(rows, before, table.quasi, {})
@@ -45,10 +49,13 @@ def judge(table, model, release, *, whole=False, rows=None, population=None):
     assert [[r[n] for n in kept] for r in rows] == [[r[n] for n in kept] for r in before]
     assert set(rows[0]) == set(table.quasi) | set(kept)
     options = release.run.options
-    if options.get("summary") == "representative":
+    if left_out is not None:
+        assert sum(hidden) <= left_out * len(table) + 1e-9
+        options = {"max_suppression": 1}
+    if release.run.options.get("summary") == "representative":
         return
     for name in table.quasi:
-        tree, paths = table[name].hierarchy, paths_of(table, name, release)
+        tree, paths = table[name].hierarchy, paths_of(table, name, options)
         for row, was in zip(rows, before, strict=True):
             assert oracle.covers(row[name], was[name], paths)
             if whole and tree is None:
@@ -58,10 +65,10 @@ def judge(table, model, release, *, whole=False, rows=None, population=None):
         assert sum(hidden) <= most * len(table) + 1e-9
 
 
-def paths_of(table, name, release):
-    """Return the labels of each value of a column up its hierarchy, if the release uses it."""
+def paths_of(table, name, options):
+    """Return the labels of each value of a column up its hierarchy, if the options allow it."""
     tree = table[name].hierarchy
-    if not tree or not release.run.options.get("hierarchies", True):
+    if not tree or not options.get("hierarchies", True):
         return {}
     return {_typed(table[name], labels[0]): labels for labels in tree.rows()}
 
@@ -90,6 +97,13 @@ def is_possible(table, model):
         else oracle.keeps(part, rows, rows)
         for part in model.parts
     )
+
+
+def can_leave_out(table, model, share):
+    """Tell whether a release that leaves out a share of the rows at most can keep km-anonymity."""
+    rows = with_units(table.to_arrow().to_pylist(), table)
+    kept = oracle.most_rows_kept(rows, model.k, model.m)
+    return kept > 0 and len(rows) - kept <= share * len(rows) + 1e-9
 
 
 def _typed(column, text):

@@ -189,6 +189,28 @@ def _visits(draw):
     return about(table, person, household and household[: len(table)])
 
 
+@st.composite
+def visits(draw):
+    """A table of people with several rows, some columns of which do not differ between them."""
+    people = draw(st.integers(2, 14))
+    numbers = draw(st.lists(st.integers(1, 4), min_size=people, max_size=people))
+    person = [who for who, number in enumerate(numbers) for _ in range(number)]
+    kinds = draw(st.lists(st.sampled_from(sorted(_KINDS)), min_size=1, max_size=3, unique=True))
+    illnesses = st.lists(st.sampled_from(_ILLNESSES), min_size=len(person), max_size=len(person))
+    columns = {"illness": draw(illnesses)}
+    for kind in kinds:
+        values = _KINDS[kind][0]
+        values = values if draw(st.booleans()) else st.none() | values
+        own = draw(st.lists(values, min_size=people, max_size=people))
+        cells = [own[who] for who in person]
+        if draw(st.booleans()):
+            cells = draw(st.lists(values, min_size=len(person), max_size=len(person)))
+        columns[kind] = pa.array(cells, _TYPES.get(kind, pa.string()))
+    chosen = {kind: _KINDS[kind][1] for kind in kinds}
+    table = Table.from_arrow(pa.table(columns), {**chosen, "illness": "sensitive"})
+    return about(table, person)
+
+
 def tables():
     """Draw a table of few columns, or one of people, who may have several rows."""
     shares = st.sampled_from([0.0, 0.1, 0.6])

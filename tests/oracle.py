@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from fractions import Fraction
+from itertools import combinations
 
 PERSON, HOUSEHOLD = UNITS = ("the person", "the household")  # keys that no column has
 
@@ -79,6 +80,8 @@ def keeps_release(part, classes, population, quasi, paths):
             for who, chance in chances(members).items():
                 found[who] = max(found[who], chance)
         return sum(found.values()) / len(found) <= part.maximum + 1e-12
+    if part.name == "km-anonymity":
+        return fewest_with_rows(classes, part.m) >= part.k
     boxes = [members[0] for members in classes]
     fitting = fits(boxes, population, quasi, paths)  # the classes that each may be in
     everyone = [sum(box in each for each in fitting) for box in range(len(boxes))]
@@ -90,6 +93,34 @@ def keeps_release(part, classes, population, quasi, paths):
         low, high = part.low - 1e-12, part.high + 1e-12
         return all(sum(each) <= high and max(each, default=0) >= low for each in shares)
     raise AssertionError(f"the oracle does not know {part.name}")
+
+
+def fewest_with_rows(classes, m):
+    """Return the fewest people who have a multiset of at most m rows that one person has.
+
+    A person has it if she has, in each class, at least as many rows.
+    """
+    held = defaultdict(Counter)
+    for place, members in enumerate(classes):
+        for row in members:
+            held[row[PERSON]][place] += 1
+    wanted = {
+        known
+        for mine in held.values()
+        for size in range(1, m + 1)
+        for known in combinations(sorted(mine.elements()), size)
+    }
+    return min(sum(Counter(known) <= mine for mine in held.values()) for known in wanted)
+
+
+def most_rows_kept(rows, k, m):
+    """Return how many rows can be released if k people have any m rows of a person.
+
+    All cells hidden is the best case: then only the numbers of rows matter.
+    """
+    numbers = sorted(Counter(row[PERSON] for row in rows).values(), reverse=True)
+    shared = numbers[k - 1] if len(numbers) >= k else 0  # so many rows are had by k people
+    return sum(numbers) if shared >= m else sum(min(number, shared) for number in numbers)
 
 
 def is_diverse(part, seen, people):

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tests import oracle
 from tests.cases import ready_for, told
 from tests.examples import examples, is_deep
-from tests.judging import is_possible, judge
-from tests.nasty import NASTY, people, tables
+from tests.judging import can_leave_out, is_possible, judge
+from tests.nasty import NASTY, people, tables, visits
 
 import shoal
 from shoal import (
@@ -136,6 +136,7 @@ COVERAGE = [
     OneKAnonymity(4),
     KOneAnonymity(4),
 ]
+EVENTS = [KmAnonymity(2, 1), KmAnonymity(2, 2), KmAnonymity(3, 3)]  # of several rows of a person
 # a lattice method's further options are tried on these alone
 NASTIEST = ("people", "one odd row", "all missing", "odd texts", "all different")
 CASES = [
@@ -181,12 +182,12 @@ def keeps_or_says(table, model, method, options, *, many):
     judge(table, model, release, whole=method in LATTICE)
 
 
-def hold_to(case, models, request, record_property):
+def hold_to(case, models, request, record_property, drawn=None):
     """Run a case on as many tables and models as are asked; it tells what became of them."""
     became = Counter()
 
     @examples(QUICK, deep=DEEP)
-    @given(table=tables(), model=st.sampled_from(models))
+    @given(table=tables() if drawn is None else drawn, model=st.sampled_from(models))
     def run(table, model):
         became[case(table, model)] += 1
 
@@ -215,6 +216,45 @@ def test_random_tables_are_released_safely_or_not_at_all(method, options, reques
         return "released"
 
     hold_to(case, MODELS, request, record_property)
+
+
+def keeps_events_or_says(table, model, method, options, share):
+    """Hold a method to a model of combinations of rows; return whether it releases the table."""
+    try:
+        release = shoal.anonymize(table, model, method, max_left_out=share, **options)
+    except shoal.Infeasible:
+        assert not can_leave_out(table, model, share)
+        return False
+    except shoal.InputError:
+        assert table.household is not None or fewest(table) < model.k
+        return False
+    if table.unit is None:
+        judge(table, model, release, whole=method in LATTICE)
+    else:
+        assert can_leave_out(table, model, share)
+        judge(table, model, release, left_out=share)
+    return True
+
+
+@pytest.mark.parametrize("name", ["visits", "visits alike", "few come again", "linked homes"])
+@pytest.mark.parametrize(("method", "options"), METHODS)
+def test_any_m_rows_fit_k_people_or_the_method_says_that_they_cannot(method, options, name):
+    for model in EVENTS:
+        with told(model):
+            keeps_events_or_says(NASTY[name], model, method, options, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "options"), METHODS)
+def test_any_m_rows_of_random_people_fit_k_people(method, options, request, record_property):
+    draw = np.random.default_rng(0)
+
+    def case(table, model):
+        share = draw.choice([0.0, 0.05, 0.4, 1.0])
+        kept = keeps_events_or_says(table, model, method, options, share)
+        return "released" if kept else "refused"
+
+    hold_to(case, EVENTS, request, record_property, visits())
 
 
 @pytest.mark.parametrize(("method", "options"), METHODS)
@@ -475,8 +515,7 @@ def test_every_method_is_under_contract():
 
 
 def test_every_model_is_under_contract():
-    # the last one in tests/anonymize/test_events.py
-    asked = [*MODELS, *COVERAGE, *POPULATION, KmAnonymity(2)]
+    asked = [*MODELS, *COVERAGE, *POPULATION, *EVENTS]
     assert {part.name for model in asked for part in model.parts} == set(shoal.MODELS)
 
 

@@ -6,6 +6,8 @@ import random
 
 import pytest
 
+from shoal.privacy.expressions import parse
+
 PSEUDONYMS = """
 {person}
 columns:
@@ -101,6 +103,26 @@ def test_people_who_look_alike_only_row_by_row_are_distinguished(shoal, folder):
         assert (found["check"]["failing"], found["check"]["classes"]) == (1, 3)
         assert found["check"]["failing_records"] == 1
     assert [status for status, _ in both(shoal, *asked, "--unlinked")] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("model", "status"), [("km-anonymity(5, 1)", 0), ("km-anonymity(5, 2)", 1)]
+)
+def test_equal_rows_of_a_person_count_as_often_as_they_occur(shoal, folder, model, status):
+    """Person p0 was in the north twice, all others once."""
+    lines = [f"p{number},north" for number in (0, 0, 1, 2, 3, 4)]
+    (folder / "visits.csv").write_text("\n".join(["who,ward", *lines]) + "\n")
+    asked = ("visits.csv", "--quasi", "ward", "--person", "who", "--model", model)
+    memory, disk = both(shoal, *asked)
+    assert memory == disk
+    assert memory[0] == status
+    assert memory[1]["check"]["levels"] == {str(parse(model)): 5.0 if status == 0 else 1.0}
+    (folder / "pseudonyms.yaml").write_text(
+        "columns:\n  who: {role: identifier, replace: pseudonym}\n  ward: {role: quasi}\n"
+    )
+    memory, disk = both(shoal, "visits.csv", "--schema", "pseudonyms.yaml", "--model", model)
+    assert memory == disk
+    assert memory[0] == status
 
 
 def test_a_release_with_pseudonyms_verifies_on_disk(shoal, folder):

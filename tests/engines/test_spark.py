@@ -401,6 +401,35 @@ def test_the_command_line_reads_text_like_a_table_in_memory(
     assert "the rows stay in Spark" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("who", "model", "status"),
+    [
+        ("--person who --quasi ward", "km-anonymity(5, 1)", None),
+        ("--person who --quasi ward", "km-anonymity(5, 2)", 1),
+        ("--schema SCHEMA", "km-anonymity(5, 1)", 2),
+    ],
+)
+def test_linked_rows_are_counted_as_often_as_they_occur_or_refused(
+    spark, tmp_path, capsys, monkeypatch, who, model, status
+):
+    """Person p0 was in the north twice, all others once; a pseudonym that links rows is refused."""
+    from shoal.cli import main
+
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
+    lines = [f"p{number},north" for number in (0, 0, 1, 2, 3, 4)]
+    (tmp_path / "visits.csv").write_text("\n".join(["who,ward", *lines]) + "\n")
+    (tmp_path / "schema.yaml").write_text(
+        "columns:\n  who: {role: identifier, replace: pseudonym}\n  ward: {role: quasi}\n"
+    )
+    options = who.replace("SCHEMA", str(tmp_path / "schema.yaml")).split()
+    asked = ["verify", str(tmp_path / "visits.csv"), *options, "--model", model]
+    monkeypatch.setattr(sys, "argv", ["shoal", *asked, "--engine", "spark"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert (caught.value.code or None) == status
+    assert ("are not checked in Spark" in capsys.readouterr().err) == (status == 2)
+
+
 def test_times_with_a_zone_and_streams_are_refused(spark):
     data = pa.table({"seen": pa.array([datetime(2020, 1, 1)], pa.timestamp("us"))})
     zoned = spark.createDataFrame(data)

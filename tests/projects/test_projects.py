@@ -6,7 +6,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from itertools import combinations
 
 import duckdb
 import numpy as np
@@ -15,11 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import oracle
 from tests.examples import examples
 from tests.projects.naive import fewest_alike, joins, rows_of, rows_per_person
 
 from shoal import KmAnonymity
-from shoal.errors import InputError, OutputError
+from shoal.errors import Infeasible, InputError, OutputError
 from shoal.identifiers import Key
 from shoal.projects import Project, check_set, release_project, releasing
 from shoal.projects.files import digest
@@ -367,14 +367,12 @@ def test_any_m_events_of_all_tables_fit_k_people(tmp_path, k, m):
     )
     assert checked.holds
     people = {row["id"]: (row["age"], row["sex"]) for row in rows_of(tmp_path / "out/patients.csv")}
-    held = {owner: set() for owner in people}
+    kept = []
     for name, column in (("stays", "month"), ("drugs", "drug")):
         for row in rows_of(tmp_path / f"out/{name}.csv"):
-            held[row["id"]].add((people[row["id"]], name, row[column], row.get("sex")))
-    for items in held.values():
-        for size in range(1, m + 1):
-            for chosen in combinations(sorted(items, key=str), size):
-                assert sum(set(chosen) <= other for other in held.values()) >= k
+            cell = (people[row["id"]], name, row[column], row.get("sex"))
+            kept.append({oracle.PERSON: row["id"], "cell": cell})
+    assert oracle.fewest_with_rows(oracle.classes(kept, ["cell"]), m) >= k
     assert check_set(tmp_path / "out").model == f"km-anonymity(k={k}, m={m})"
 
 
@@ -385,6 +383,38 @@ def test_events_that_single_out_are_found_in_the_files(tmp_path):
     found = check_set(tmp_path / "out", KmAnonymity(2, 3))
     assert not found.holds
     assert "km-anonymity(k=2, m=3) does not hold for the linked rows of" in found.problem
+
+
+ROWS_ALONE = {
+    "person": "patients",
+    "tables": {
+        "patients": {"key": "id", "columns": {"sex": "quasi"}},
+        "stays": {"foreign": {"id": "patients"}, "columns": {"sex": "quasi"}},
+    },
+}
+
+
+def test_rows_that_show_attributes_of_the_person_alone_are_counted_too(tmp_path):
+    """Person 0 has three stays, all others have one."""
+    people = list(range(10))
+    stays = [0, 0, *people]
+    written(tmp_path, "csv", {
+        "patients": {"id": people, "sex": ["f"] * 10},
+        "stays": {"id": stays, "sex": ["f"] * 12},
+    })  # fmt: skip
+    project, asked = Project.of(ROWS_ALONE, tmp_path), {"key": KEY, "domain": "study"}
+    with pytest.raises(Infeasible, match="2 of 12 rows would have to be left out"):
+        release_project(project, tmp_path / "out", "km-anonymity(3, 2)", **asked)
+    checked = release_project(
+        project, tmp_path / "out", "km-anonymity(3, 2)", max_left_out=0.2, **asked
+    )
+    assert (checked.tables["stays"]["rows"], checked.tables["stays"]["left_out"]) == (10, 2)
+    assert "left_out" not in checked.tables["patients"]
+    release_project(project, tmp_path / "one", "km-anonymity(3, 1)", **asked)
+    assert check_set(tmp_path / "one").tables["stays"]["rows"] == 12
+    assert (
+        "for the linked rows of 1 person" in check_set(tmp_path / "one", KmAnonymity(2, 3)).problem
+    )
 
 
 def test_events_that_others_refer_to_are_refused(tmp_path):

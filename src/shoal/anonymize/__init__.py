@@ -92,7 +92,9 @@ def anonymize(
         key: The secret key of pseudonyms and other keyed replacements.
         domain: The recipient or project: only releases of one key and domain can be joined.
         lookup: The table of random tokens, to which new tokens are added.
-        max_left_out: Share of rows that `km-anonymity` may leave out to keep other rows detailed.
+        max_left_out: Share of rows that `km-anonymity` may leave out if people have several rows,
+            because too few people have as many rows like these, or to keep other rows detailed.
+            All rows of suppressed people count.
         population: A table or frame of everyone, with all quasi-identifiers, for k-map and
             delta-presence.
         seed: For methods that draw at random; the same seed gives the same release.

@@ -111,5 +111,11 @@ def _show(checked: SetCheck, outcome: str, output: Path | None) -> None:
         joined = ", ".join(f"{column} {count:,}" for column, count in table["joined"].items())
         rows.add_row(name, f"{table['rows']:,}", joined)
     out.print(rows)
+    for name, table in checked.tables.items():
+        if table.get("left_out"):
+            out.print(
+                f"{counted(table['left_out'], 'row')} of {name} left out, because too few people "
+                "have as many rows like these, or to keep other rows detailed"
+            )
     if output is not None:
         out.print(f"\nwritten to {output}", soft_wrap=True)

@@ -15,6 +15,7 @@ import numpy as np
 
 from shoal.core.grouping import group, sum_by
 from shoal.core.histogram import Histogram, count_values
+from shoal.core.linked_events import EventCounts, count_combinations
 from shoal.core.people import Unit, count_distinct, distinct_rows
 from shoal.core.table import Table
 from shoal.errors import InputError
@@ -47,6 +48,7 @@ class Classes:
         object.__setattr__(self, "ids", frozen(self.ids))
         object.__setattr__(self, "_histograms", {})
         object.__setattr__(self, "_row_histograms", {})
+        object.__setattr__(self, "_combinations", {})
 
     @classmethod
     def of(cls, table: Table, ids: Codes, origin: Table | None = None) -> Classes:
@@ -164,6 +166,24 @@ class Classes:
             once = kept[group(codes, domains).first] if len(kept) else kept
             cache[name] = count_values(column.take(once), self.ids[once], len(self))
         return cache[name]
+
+    def combinations(self, rows: int, k: int) -> EventCounts:
+        """Count the people with each multiset of at most `rows` rows that one person has.
+
+        Rows are equal if they are in one class. The table must have people with several rows.
+        """
+        cache: dict[tuple[int, int], EventCounts] = self.__dict__["_combinations"]
+        if (rows, k) not in cache:
+            unit, counts, kept = self.table.unit, self.table.counts, np.flatnonzero(self.ids >= 0)
+            assert unit is not None
+            cache[rows, k] = count_combinations(
+                unit.take(kept).ids,
+                self.ids[kept],
+                events=rows,
+                k=k,
+                counts=None if counts is None else counts[kept],
+            )
+        return cache[rows, k]
 
     def people_with_value(self, name: str) -> Counts:
         """(classes,) different people of each class with a known value of a column."""

@@ -1,40 +1,36 @@
-"""Combinations of events: how many people have each set of at most m rows that one person has.
+"""Combinations of rows: how many people have each multiset of at most m rows that one person has.
 
-The counting behind kᵐ-anonymity. An event is the class of a row; how often a person has it makes no
-difference. Terrovitis, Mamoulis & Kalnis, "Privacy-preserving anonymization of set-valued data",
-VLDB 2008.
+The counting behind kᵐ-anonymity. An event is the class of a row: all cells that the row publishes.
+A person has a multiset of events if she has each of them at least as often. The set form is by
+Terrovitis, Mamoulis & Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008; it
+does not cover two rows with equal cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
-from math import comb
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.core.grouping import group
 from shoal.errors import InputError
-from shoal.support.arrays import Bools, Codes, Counts
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.progress import report
 
-_MAX_COMBINATIONS = 5_000_000_000  # counted in all
-_PART = 40_000_000  # combinations held at once, about 1 GB
-_MAX_KEY = 2**62
-
-Keys = npt.NDArray[np.int64]
+_MAX_OF_PERSON = 1_000_000_000  # combinations of the rows of one person
+_MAX_IN_ALL = 10_000_000_000  # combinations of the rows of each person, added up
+_STEPS = 50  # reports of progress
 
 
 @dataclass(frozen=True, eq=False)
 class EventCounts:
-    """What the combinations of at most m events show.
+    """What the multisets of at most m events show.
 
-    fewest: the fewest people who have a combination that a person has, 0 if nobody has an event.
-    below: (people,) who has a combination that fewer than k people have.
-    alone: (people,) who has a combination that nobody else has.
-    rare: (events,) which are part of a combination that fewer than k people have.
+    fewest: the fewest people who have a multiset that a person has, 0 if nobody has an event.
+    below: (people,) who has a multiset that fewer than k people have.
+    alone: (people,) who has a multiset that nobody else has.
+    rare: (events,) which are part of a multiset that fewer than k people have.
     """
 
     fewest: int
@@ -43,22 +39,27 @@ class EventCounts:
     rare: Bools
 
 
-def count_combinations(people: Codes, items: Codes, *, events: int, k: int) -> EventCounts:
-    """Count the people with each combination of at most `events` events that a person has.
+def count_combinations(
+    people: Codes, items: Codes, *, events: int, k: int, counts: Counts | None = None
+) -> EventCounts:
+    """Count the people with each multiset of at most `events` events that a person has.
 
     Parameters:
         people: (rows,) the number of each row's person, without gaps.
         items: (rows,) the number of each row's event, without gaps.
-        events: The most events of a combination.
-        k: The number of people who should have each combination.
+        events: The most events of a multiset.
+        k: The number of people who should have each multiset.
+        counts: (rows,) how many equal rows each row stands for; None for one.
 
     Raises:
-        InputError: There are too many combinations to count.
+        InputError: There are too many multisets to count.
 
     >>> import numpy as np
     >>> people, wards = np.array([0, 0, 1, 1, 2], np.int32), np.array([0, 1, 0, 1, 0], np.int32)
     >>> count_combinations(people, wards, events=1, k=3).rare.tolist()
     [False, True]
+    >>> count_combinations(people, np.zeros(5, np.int32), events=2, k=3).fewest
+    2
     """
     total = int(people.max()) + 1 if len(people) else 0
     count = int(items.max()) + 1 if len(items) else 0
@@ -66,110 +67,126 @@ def count_combinations(people: Codes, items: Codes, *, events: int, k: int) -> E
     rare = np.zeros(count, np.bool_)
     if not len(people):
         return EventCounts(0, below, alone, rare)
-    pairs = group([people, items], [total, count]).first
-    owners, held = people[pairs], items[pairs].astype(np.int64)
+    pairs = group([people, items], [total, count])
+    owners, held, sizes = people[pairs.first], items[pairs.first], pairs.sizes(counts)
+    rows = np.bincount(owners, weights=sizes, minlength=total)
+    most = int(min(events, rows.max()))
+    times = np.minimum(sizes, most).astype(np.int32)
+    _refuse_many(owners, times, total, most)
     support = np.bincount(held, minlength=count)
     rare |= support < k
     below[owners[support[held] < k]] = True
     alone[owners[support[held] == 1]] = True
     fewest = int(support.min())
-    # an event that nobody else has decides every combination with it, so larger ones leave it out:
-    # but their other events are then rare too, if a combination of two is asked for
-    shared = support[held] > 1
-    if events > 1 and k > 1:
-        rare[held[np.isin(owners, owners[~shared])]] = True
-    owners, held = owners[shared], held[shared]
-    dense = np.cumsum(support > 1) - 1
-    names = np.flatnonzero(support > 1)
-    sets = _Sets.of(owners, dense[held], total, len(names))
-    for size in range(2, events + 1):
-        for keys, holders in sets.combinations(size):
-            found = _count(keys, k)
-            fewest = min(fewest, found.fewest)
-            below[holders[found.below]] = True
-            alone[holders[found.alone]] = True
-            for place in range(size):
-                rare[names[found.keys // len(names) ** place % len(names)]] = True
+    if most > 1:
+        # an event that nobody else has decides every multiset with it, so the walk leaves it out:
+        # but all other events of its owner are then rare too, in a multiset of two
+        whole = below.copy()
+        shared = support[held] > 1
+        found = _walk(owners[shared], held[shared], times[shared], total, count, most, k)
+        fewest = min(fewest, int(found.fewest[0]))
+        whole |= found.whole
+        below |= found.below
+        alone |= found.alone
+        rare |= found.rare
+        rare[held[whole[owners]]] = True
     return EventCounts(fewest, below, alone, rare)
 
 
-@dataclass(frozen=True, eq=False)
-class _Sets:
-    """The events of each person in ascending order, one matrix for each number of events.
+def _walk(
+    owners: Codes, held: Codes, times: Codes, people: int, events: int, most: int, k: int
+) -> Any:
+    """Return what all multisets show; owners, held: (pairs,) ordered by person.
 
-    by_size: for each number, the people and (people, number) their events.
-    count: number of different events.
+    Events with few people come first, because their multisets have the fewest extensions.
     """
+    from shoal.core._combinations import Entries, Found, Walk, walk_cells
 
-    by_size: dict[int, tuple[Codes, Counts]]
-    count: int
+    fewest = np.full(1, len(owners) + 1, np.int64)
+    below, alone, whole = (np.zeros(people, np.bool_) for _ in range(3))
+    found = Found(fewest, below, alone, whole, np.zeros(events, np.bool_))
+    if not len(owners):
+        return found
+    support = np.bincount(held, minlength=events)
+    names = np.argsort(support, kind="stable")
+    place = np.empty(events, np.int32)
+    place[names] = np.arange(events, dtype=np.int32)
+    order = group([owners, place[held]], [people, events]).first
+    owners, cells, times = owners[order], place[held[order]], times[order]
+    begins = np.concatenate([[0], np.cumsum(support[names])])
+    by_cell = np.argsort(cells, kind="stable")
+    later = _later(owners, cells, times, people, events)
+    lists, opened = int(max(support.max(), later.max())), int(later.max()) if most > 2 else 0
+    depths = max(most - 1, 1)
+    work = Walk(
+        np.zeros(events * most, np.int64),
+        np.empty(min(int(later.max()), events * most), np.int64),
+        np.empty((depths, lists), np.int64),
+        *(np.empty((depths, opened), np.int64) for _ in range(3)),
+        *(np.zeros(depths, np.int64) for _ in range(4)),
+    )
+    entries = Entries(owners, cells, times, begins, by_cell)
+    ends = np.searchsorted(np.cumsum(later), np.linspace(0, later.sum(), _STEPS + 1)[1:])
+    begin = 0
+    for step, end in enumerate([*(ends[:-1] + 1).tolist(), events]):
+        report("count combinations", step, _STEPS)
+        walk_cells(begin, max(end, begin), k, most, entries, found, work)
+        begin = max(end, begin)
+    return found._replace(rare=found.rare[place])
 
-    @classmethod
-    def of(cls, owners: Codes, items: Counts, people: int, count: int) -> _Sets:
-        sizes = np.bincount(owners, minlength=people)
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        by_size = {}
-        for size in np.unique(sizes[sizes > 1]).tolist():
-            who = np.flatnonzero(sizes == size).astype(np.int32)
-            by_size[size] = (who, items[starts[who][:, None] + np.arange(size)])
-        return cls(by_size, count)
 
-    def combinations(self, size: int) -> Iterator[tuple[Keys, Codes]]:
-        """Yield all combinations of events as keys, with their people, equal keys together."""
-        total = sum(len(who) * comb(each, size) for each, (who, _) in self.by_size.items())
-        if total > _MAX_COMBINATIONS or self.count**size > _MAX_KEY:
+def _later(owners: Codes, cells: Codes, times: Codes, people: int, events: int) -> Counts:
+    """(events,) the occurrences of later events that the people with each event have, in all."""
+    before = np.concatenate([[0], np.cumsum(times, dtype=np.int64)])
+    ends = np.cumsum(np.bincount(owners, minlength=people))
+    after = before[ends[owners]] - before[1:]
+    return np.bincount(cells, weights=after, minlength=events).astype(np.int64)
+
+
+def _refuse_many(owners: Codes, times: Codes, people: int, most: int) -> None:
+    """Reject people with more combinations than can be counted.
+
+    Raises:
+        InputError: One person has too many, or all together.
+    """
+    each = count_multisets(owners, times, people, most)
+    for number, limit, whose in (
+        (each.max(), _MAX_OF_PERSON, "the rows of one person have"),
+        (each.sum(), _MAX_IN_ALL, "the rows of each person have, added up,"),
+    ):
+        if number > limit:
             raise InputError(
-                f"there are too many combinations of {size} events to count; lower events, or name "
-                "fewer known columns"
+                f"{whose} {number:,.0f} combinations of at most {most:,} rows, but at most "
+                f"{limit:,} can be counted; choose a smaller m, name fewer known columns, or leave "
+                "out people with very many rows"
             )
-        parts = max(-(-total // _PART), 1)
-        for part in range(parts):
-            report("count combinations", part, parts)
-            found = [each for each in self._part(size, part, parts) if len(each[0])]
-            if found:
-                keys, holders = zip(*found, strict=True)
-                yield np.concatenate(keys), np.concatenate(holders)
-
-    def _part(self, size: int, part: int, parts: int) -> Iterator[tuple[Keys, Codes]]:
-        for each, (who, items) in self.by_size.items():
-            if each < size:
-                continue
-            step = max(_PART // comb(each, size), 1)
-            for start in range(0, len(who), step):
-                rows = slice(start, start + step)
-                yield from self._keys(who[rows], items[rows], size, part, parts)
-
-    def _keys(
-        self, who: Codes, items: Counts, size: int, part: int, parts: int
-    ) -> Iterator[tuple[Keys, Codes]]:
-        """Yield the combinations of some people, at most a part of all at once."""
-        for places in combinations(range(items.shape[1]), size):
-            keys = items[:, places[0]]
-            for place in places[1:]:
-                keys = keys * self.count + items[:, place]
-            if parts == 1:
-                yield keys, who
-            else:
-                mine = keys % parts == part
-                yield keys[mine], who[mine]
 
 
-@dataclass(frozen=True, eq=False)
-class _Rare:
-    """Rare combinations: their keys, and the places of the rows that hold rare or single ones."""
+def count_multisets(owners: Codes, times: Codes, people: int, most: int) -> Floats:
+    """(people,) the number of different multisets of 1 to `most` events that each person has.
 
-    fewest: int
-    keys: Keys
-    below: Counts
-    alone: Counts
+    Parameters:
+        owners: (pairs,) a person with an event.
+        times: (pairs,) how often she has it, at most `most`.
 
-
-def _count(keys: Keys, k: int) -> _Rare:
-    """Count equal keys, and find those that fewer than k rows hold."""
-    order = np.argsort(keys)
-    ordered = keys[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    support = np.diff(np.append(starts, len(ordered)))
-    below = order[np.repeat(support < k, support)]
-    alone = order[np.repeat(support == 1, support)]
-    return _Rare(int(support.min()), ordered[starts[support < k]], below, alone)
+    >>> owners, times = np.array([0, 0, 1], np.int32), np.array([1, 1, 2], np.int32)
+    >>> count_multisets(owners, times, 2, 2).tolist()
+    [3.0, 2.0]
+    """
+    # The number of multisets of size n is the coefficient of z^n in the product of 1 + z + … + z^t
+    # over the person's events. Its logarithmic derivative adds up over the events: the power sum i
+    # of 1 + z + … + z^t is 1, or −t if t + 1 divides i. Newton's identities give the coefficients.
+    with_times = [
+        np.bincount(owners[times == t], minlength=people).astype(np.float64)
+        for t in range(1, most + 1)
+    ]
+    every = np.sum(with_times, axis=0)
+    sums = []
+    for i in range(1, most + 1):
+        dividing = [(t + 1) * number for t, number in enumerate(with_times, 1) if i % (t + 1) == 0]
+        sums.append(every - np.sum(dividing, axis=0))
+    of_size = [np.ones(people)]
+    for n in range(1, most + 1):
+        of_size.append(np.sum([sums[i - 1] * of_size[n - i] for i in range(1, n + 1)], axis=0) / n)
+    found: Floats = np.sum(of_size[1:], axis=0)
+    return found

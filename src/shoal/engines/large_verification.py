@@ -102,7 +102,7 @@ class Published:
         about = engine.tuples(packing, [{}], 0)
         assert isinstance(about, int)
         self._check_classes(min(about, records))
-        if self._plan.by_profile and engine.name == "spark":
+        if engine.name == "spark" and (self._plan.by_profile or self.table.links.columns):
             raise InputError(
                 f"{self.table.files.name}: rows of a person that are linked are not checked in "
                 "Spark; use the engine duckdb, or state that what links them will be removed"
@@ -189,7 +189,7 @@ class Published:
         return Frequencies(*table.engine.release(plan).sizes(packing))
 
     def rows_of_people(self, sensitive: Sequence[str] = ()) -> Table:
-        """Return the distinct rows of each person, with what links them, if they fit in memory.
+        """Return the distinct rows of each person, with their numbers, if they fit in memory.
 
         sensitive: columns that distinguish rows, in addition to the quasi-identifiers.
         """

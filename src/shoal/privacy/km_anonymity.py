@@ -1,7 +1,8 @@
-"""kᵐ-anonymity: any m rows of a person fit at least k people.
+"""kᵐ-anonymity: any m rows of a person fit at least k people, equal rows included.
 
 Weaker than k-anonymity of all linked rows together, and keeps far more detail of events.
-Terrovitis, Mamoulis & Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008.
+Terrovitis, Mamoulis & Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008,
+define it for sets of items. Rows of a person can be equal, so here it is a condition on multisets.
 """
 
 from __future__ import annotations
@@ -9,29 +10,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from shoal.core.classes import Classes
 from shoal.core.counted_classes import CountedClasses
-from shoal.core.linked_events import EventCounts, count_combinations
 from shoal.errors import InputError
 from shoal.privacy.model import SizeModel
 from shoal.support.arrays import Bools
 from shoal.support.options import check_whole
 
-_MAX_EVENTS = 5  # combinations of more cannot be counted
+_MAX_EVENTS = 5  # multisets of more cannot be counted
 
 
 @dataclass(frozen=True)
 class KmAnonymity(SizeModel):
-    """At least k people have every combination of at most m rows that one person has.
+    """At least k people have every multiset of at most m rows that one person has.
 
-    For tables in which a person has several rows, such as visits, and a pseudonym may link them. If
-    each person has one row, it is k-anonymity. The number of a person's rows is not covered.
-    Monotone: every combination of merged classes contains one of their parts.
+    For tables in which a person has several rows, such as visits, and a pseudonym may link them. A
+    person has a multiset of rows if she has, for each row in it, at least as many rows with the
+    same quasi-identifiers. An attacker who knows two visits to ward 1 finds k people with at least
+    two visits to ward 1. If each person has one row, it is k-anonymity. The exact number of a
+    person's rows, and rows that a person does not have, are not covered.
+
+    Monotone: let f map each class to the class that it is merged into, and let A' be at most m rows
+    of a person after merging. The same rows before merging are a multiset A with f(A) = A'. At
+    least k people have A, so each of them has f(A) = A' after merging.
 
     Parameters:
-        k: Least number of people with each combination.
+        k: Least number of people with each multiset.
         m: The number of a person's rows that an attacker may know.
 
     >>> import pyarrow as pa
@@ -52,29 +56,23 @@ class KmAnonymity(SizeModel):
             raise InputError(f"m must be {_MAX_EVENTS} or less, not {self.m}")
 
     def holds(self, classes: Classes) -> Bools:
-        """Return, for each class, whether k people have every combination that it is part of."""
+        """Return, for each class, whether k people have every multiset that it is part of."""
         if not _has_several_rows(classes):
             return classes.sizes >= self.k
-        kept: Bools = ~self._counted(classes).rare & (classes.sizes >= self.k)
+        kept: Bools = ~classes.combinations(self.m, self.k).rare & (classes.sizes >= self.k)
         return kept
 
     def level(self, classes: Classes) -> float:
-        """Return the fewest people with a combination that a person has."""
+        """Return the fewest people with a multiset that a person has."""
         if not _has_several_rows(classes) or not len(classes):
             return super().level(classes)
-        return float(min(self._counted(classes).fewest, int(classes.sizes.min())))
+        fewest = classes.combinations(self.m, self.k).fewest
+        return float(min(fewest, int(classes.sizes.min())))
 
     def describe(self) -> str:
         """Return what the model guarantees."""
         rows = "one row" if self.m == 1 else f"up to {self.m} rows"
         return f"Anyone who knows {rows} of a person finds at least {self.k} matching people."
-
-    def _counted(self, classes: Classes) -> EventCounts:
-        unit = classes.table.unit
-        assert unit is not None
-        rows = np.flatnonzero(classes.ids >= 0)
-        people = unit.take(rows).ids
-        return count_combinations(people, classes.ids[rows], events=self.m, k=self.k)
 
 
 def _has_several_rows(classes: Classes) -> bool:

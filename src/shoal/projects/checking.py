@@ -1,7 +1,8 @@
 """Check a released set of tables from its files alone: keys, joins, and the guarantee for people.
 
 Cells of other tables must add nothing to the class of a person: all rows of the people of a class
-show the same quasi-identifiers. The number of rows is not covered, and is measured.
+show the same quasi-identifiers. Under kᵐ-anonymity they may differ, and the combinations of a
+person's rows in all tables are counted. The exact number of rows is not covered, and is measured.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class SetCheck:
         people: Released people.
         classes: Classes of people.
         smallest: People in the smallest class.
-        tables: The rows of each table, and for each foreign key how many join.
+        tables: The rows of each table, and for each foreign key how many join; under kᵐ-anonymity
+            also how many rows about people were left out, as the release states.
         by_rows: People who are unique by their class and their numbers of rows in the tables.
     """
 
@@ -125,7 +127,11 @@ def check_set(
         outcome.people,
         outcome.classes,
         outcome.smallest,
-        {name: {"rows": table["rows"], "joined": joins[name]} for name, table in tables.items()},
+        {
+            name: {"rows": table["rows"], "joined": joins[name]}
+            | ({"left_out": table["left_out"]} if "left_out" in table else {})
+            for name, table in tables.items()
+        },
         by_rows,
     )
 
@@ -198,14 +204,15 @@ def _class_problems(
 ) -> list[str]:
     """Return the tables whose quasi-identifiers distinguish people of one class.
 
-    events: whether tables of events may distinguish them, as far as the guarantee allows.
+    events: whether rows may distinguish them, as far as the guarantee for combinations allows.
     """
     problems = []
-    for name, table in tables.items():
-        if name == person or not table["quasi"] or (events and table.get("events")):
-            continue
+    for name in _tables_about(tables, person):
+        table = tables[name]
         if not table["people"]:
             problems.append(f"table {name!r} has quasi-identifiers, but shows no people")
+            continue
+        if events:
             continue
         owners, own = _owners(tables, name, person), _list("p", tables[person]["quasi"])
         [pairs, classes] = connection.execute(
@@ -217,14 +224,19 @@ def _class_problems(
     return problems
 
 
+def _tables_about(tables: dict[str, Any], person: str) -> list[str]:
+    """Return the other tables with quasi-identifiers."""
+    return [name for name, table in tables.items() if name != person and table["quasi"]]
+
+
 def _event_problems(
     connection: Any, tables: dict[str, Any], person: str, model: Guarantee, budget: Budget | None
 ) -> list[str]:
-    """Return the combinations of rows, in all tables of events, that too few people have.
+    """Return the combinations of rows, in all tables, that too few people have.
 
     budget: the memory that may be used.
     """
-    shown = [name for name, table in tables.items() if table.get("events")]
+    shown = [name for name in _tables_about(tables, person) if tables[name]["people"]]
     if not covers_rows(model) or not shown:
         return []
     rows = sum(tables[name]["rows"] for name in shown)

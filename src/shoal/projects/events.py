@@ -6,13 +6,12 @@ detail of events. The release with the least loss is chosen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from shoal.anonymize.events import cell_costs, group_sizes
+from shoal.anonymize.events import Attempt, cell_costs, least_loss
 from shoal.anonymize.events.dividing import EventTable, divide_events
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
@@ -23,7 +22,7 @@ from shoal.privacy.model import Model
 from shoal.projects.cells import repeats_person
 from shoal.projects.links import Linked
 from shoal.projects.project import Project
-from shoal.support.arrays import Codes, Floats
+from shoal.support.arrays import Bools, Codes, Floats
 from shoal.support.options import check_range
 
 
@@ -38,38 +37,39 @@ def release_events(
 
     Parameters:
         search: Returns a release of the table of people that meets a model.
-        max_left_out: Share of a group's rows that may be left out to keep the others detailed.
+        max_left_out: Share of the rows of events that may be left out.
+
+    Raises:
+        Infeasible: More rows have to be left out.
     """
     if not isinstance(model, KmAnonymity):
         raise InputError(f"{model}: km-anonymity cannot be joined with other models")
     check_range("max_left_out", max_left_out, 0, 1)
     tables = _event_tables(project, done)
-    best: tuple[float, Release, dict[str, Codes]] | None = None
-    for size in group_sizes(model.k, len(done[project.person].table)):
+    if not tables:
+        return replace(search(KAnonymity(model.k)), model=model), {}
+
+    def attempt(size: int) -> Attempt[tuple[Release, dict[str, Codes]]]:
         release = search(KAnonymity(size))
-        classes = release.classes.ids
         divided = divide_events(
-            list(tables.values()), classes, k=model.k, m=model.m, share=max_left_out
-        ) if tables else None  # fmt: skip
-        groups = dict(zip(tables, divided.groups, strict=True)) if divided else {}
+            list(tables.values()), release.classes.ids, k=model.k, m=model.m, share=max_left_out
+        )
+        groups = dict(zip(tables, divided.groups, strict=True))
         loss = _loss(release, tables, groups)
-        if best is None or loss < best[0]:
-            best = (loss, release, groups)
-        if len(release.classes) <= 1 or not tables:
-            break
-    assert best is not None
-    return replace(best[1], model=model), best[2]
+        return Attempt(divided, loss, not release.classes.ids.any(), (release, groups))
+
+    release, groups = least_loss(model, len(done[project.person].table), attempt).made
+    return replace(release, model=model), groups
 
 
 def _event_tables(project: Project, done: Mapping[str, Linked]) -> dict[str, EventTable]:
-    """Return the tables whose quasi-identifiers describe events, not the person."""
+    """Return the tables with quasi-identifiers, whose rows an attacker may know of a person.
+
+    Columns that repeat an attribute of the person are recoded with it, the others by events.
+    """
     tables = {}
     for name, linked in done.items():
-        if name == project.person or linked.people is None:
-            continue
-        columns = [c for c in linked.table.quasi_columns
-                   if not repeats_person(project, done, name, c.name)]  # fmt: skip
-        if not columns:
+        if name == project.person or linked.people is None or not linked.table.quasi:
             continue
         for other, spec in project.tables.items():
             if name in spec.foreign.values():
@@ -78,6 +78,8 @@ def _event_tables(project: Project, done: Mapping[str, Linked]) -> dict[str, Eve
                     "linked more closely than by the person, which km-anonymity does not cover; "
                     "use k-anonymity"
                 )
+        columns = [c for c in linked.table.quasi_columns
+                   if not repeats_person(project, done, name, c.name)]  # fmt: skip
         tables[name] = EventTable(linked.people, columns)
     return tables
 
@@ -93,7 +95,10 @@ def _loss(release: Release, tables: Mapping[str, EventTable], groups: Mapping[st
     return float(np.mean([each.mean() for each in losses if len(each)]))
 
 
-def _of_rows(recodings: Any, hidden: Any) -> Floats:
-    costs: Floats = np.mean([cell_costs(each) for each in recodings], axis=0)
+def _of_rows(recodings: Iterable[Recoding], hidden: Bools) -> Floats:
+    costs = np.zeros(len(hidden))
+    each = [cell_costs(recoding) for recoding in recodings]
+    if each:
+        costs = np.mean(each, axis=0)
     costs[hidden] = 1.0
     return costs

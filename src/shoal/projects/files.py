@@ -124,6 +124,7 @@ def _is_complete(record: dict[str, Any]) -> bool:
     entries = {"file", "sha256", "rows", "key", "foreign", "joined", "people", "quasi", "sensitive"}
     return record["person"] in tables and all(
         entries <= set(table)
+        and isinstance(table.get("left_out", 0), int)
         and set(table["people"]) <= set(table["foreign"]) <= set(table["joined"])
         and all(to in tables and tables[to]["key"] for to in table["foreign"].values())
         for table in tables.values()

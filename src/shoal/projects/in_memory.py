@@ -54,6 +54,16 @@ class MemoryTables:
         keys = publish_keys(project, done, asked.context)
         return cls(project, done, keys, release, events, asked.context)
 
+    @property
+    def left_out(self) -> dict[str, int]:
+        """The number of rows of people that are left out of each table of events."""
+        found = {}
+        for name, ids in self.events.items():
+            owners = self.done[name].people
+            assert owners is not None
+            found[name] = int(((owners >= 0) & (ids < 0)).sum())
+        return found
+
     def publish(self, name: str) -> Published:
         """Return one table as it is published."""
         return publish_table(

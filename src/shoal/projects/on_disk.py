@@ -50,7 +50,7 @@ _SHARE = 0.3  # of the budget, for these
 class DiskTables:
     """All tables of a project, with the release of the people; `tables_on_disk` opens them."""
 
-    events: Mapping[str, Codes] = {}  # km-anonymity needs the rows in memory
+    left_out: Mapping[str, int] = {}  # km-anonymity needs the rows in memory
     release: Release
 
     def __init__(self, project: Project, asked: Asked) -> None:

@@ -63,7 +63,8 @@ def release_project(
         domain: The recipient; it takes precedence over the project's.
         lookup: The table of random tokens, if the project uses them.
         people: Draw this many people at random, and keep all their rows in all tables.
-        max_left_out: Share of rows of events that `km-anonymity` may leave out.
+        max_left_out: Share of rows of events that `km-anonymity` may leave out, including those of
+            suppressed people.
         seed: For methods that draw at random, and for `people`.
         before_publishing: Called when all tables are checked, before the folder appears, such as to
             write the table of tokens.
@@ -143,7 +144,8 @@ def _write_tables(
         path = folder / f"{name}{ending_of(project, project.tables[name])}"
         write_published(published, path, limit)
         described[name] = _described(project, name, published, path)
-        described[name]["events"] = name in tables.events
+        if name in tables.left_out:
+            described[name]["left_out"] = tables.left_out[name]
     release = tables.release
     return {
         "shoal": __version__,

@@ -1,7 +1,7 @@
 """kᵐ-anonymity: what an attacker with m linked rows of a person finds.
 
-Terrovitis, Mamoulis & Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008. The
-check is exact: all combinations of at most m events that a person has are counted.
+Terrovitis, Mamoulis & Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008,
+here for multisets. The check is exact: all multisets of at most m rows of a person are counted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class LinkedEvents:
         events: The number of rows that the attacker knows, m.
         k: The number of people that every combination of them should fit.
         people: People in the file.
-        fewest: The fewest people that fit a combination of at most m rows of a person.
+        fewest: The fewest people that fit a combination of at most m rows of a person; they have
+            each of these rows at least as often.
         below: People with a combination that fits fewer than k people.
         alone: People with a combination that fits nobody else.
     """
@@ -71,8 +72,8 @@ def linked_events(
     """Count the people whom an attacker with some of their rows finds.
 
     Rows are linked by a column that identifies people, such as a pseudonym. An event is the
-    combination of values that a row has in the known columns; how often a person has the same
-    event makes no difference.
+    combination of values that a row has in the known columns. Known rows may be equal: two known
+    rows of one event fit the people who have at least two rows of it.
 
     Parameters:
         data: A data frame.
@@ -93,6 +94,9 @@ def linked_events(
     1
     >>> linked_events(visits, "who", events=2, k=2).fewest
     1
+    >>> often = pa.table({"who": list("aabc"), "ward": [1, 1, 1, 1]})
+    >>> linked_events(often, "who", events=2, k=2).alone
+    1
     """
     check_whole("events", events, 1)
     check_whole("k", k, 1)
@@ -102,7 +106,7 @@ def linked_events(
 
 
 def count_events(people: Codes, items: Codes, *, events: int, k: int) -> LinkedEvents:
-    """Count people by the combinations of at most `events` items that they have.
+    """Count people by the multisets of at most `events` items that they have.
 
     Parameters:
         people: (rows,) the number of each row's person, without gaps.

@@ -3,8 +3,11 @@
 
 Memory layout: the people of a class are consecutive. Person p holds the different events
 `events[start[p] : start[p + 1]]`, each an index into `group` and `place`; these are its holdings.
-`weight` is the number of rows of a holding; `alive` is 0 once it is left out. Events belong to one
-class. All events of a class with the same `group` are published alike.
+`left` is the number of rows of a holding that are not left out. Events belong to one class. All
+events of a class with the same `group` are published alike.
+
+A combination is a multiset of at most m rows: item (x, b) is the b-th row of a person in group x,
+and a person has it if b of her rows are in the group. It is written as the number x * m + b − 1.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.anonymize.partition.cutting._nodes import sort_keys
 from shoal.support.arrays import Bools, Codes, Counts, Floats
@@ -30,8 +32,7 @@ class Holdings(NamedTuple):
 
     start: Counts
     events: Counts
-    weight: Counts
-    alive: npt.NDArray[np.uint8]
+    left: Counts
     group: Codes
     place: Floats
     scale: Floats
@@ -41,16 +42,19 @@ class Holdings(NamedTuple):
 class Scratch(NamedTuple):
     """Working arrays of one class.
 
-    having: (groups,) people with each group, zero between calls. stamp: (groups,) the person who
-    was counted last, −1 between calls. marked: (people,) false between calls.
-    lists: (m + 1, people) for each depth the people who share the groups chosen so far; `sizes`:
-    their numbers. opened: (m + 1, groups) groups to choose next; `opens`: their number; `turn`: the
-    next of them; `last`: the latest chosen group. undo: holdings that the present cut left out.
+    having: (groups * m,) people with each item, negative if it was opened, zero between calls.
+    stamp: (groups,) whose rows were counted last, −1 between calls; `seen`: how many of them.
+    marked: (people,) false between calls.
+    lists: (m + 1, people) for each depth the people who share the items chosen so far; `sizes`:
+    their numbers. opened: (m + 1, groups * m) items to choose next; `opens`: their number; `turn`:
+    the next of them; `last`: the latest chosen group; `rest`: how many rows can still be added.
+    undo, undone: holdings whose rows the present cut left out, and how many rows of each.
     values: (holdings,) for sorting. cuts: (_CUTS,) places to cut.
     """
 
     having: Counts
     stamp: Counts
+    seen: Counts
     marked: Bools
     lists: Counts
     sizes: Counts
@@ -58,19 +62,26 @@ class Scratch(NamedTuple):
     opens: Counts
     turn: Counts
     last: Counts
+    rest: Counts
     undo: Counts
+    undone: Counts
     values: Floats
     cuts: Floats
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def find_holders(x, people, size, held, found):
-    """Write those of some people who hold group x to `found`; return their number."""
+def find_holders(x, least, people, size, held, found):
+    """Write those of some people who have at least `least` rows in group x to `found`.
+
+    Returns their number.
+    """
     total = 0
     for i in range(size):
-        p = people[i]
+        p, rows = people[i], 0
         for h in range(held.start[p], held.start[p + 1]):
-            if held.alive[h] and held.group[held.events[h]] == x:
+            if held.group[held.events[h]] == x:
+                rows += held.left[h]
+            if rows >= least:
                 found[total] = p
                 total += 1
                 break
@@ -78,96 +89,123 @@ def find_holders(x, people, size, held, found):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", allocates=True)
-def count_groups(x, depth, k, deeper, held, work):
-    """Count the groups that the people of a depth hold, and mark people with a rare one.
+def count_items(x, depth, k, m, held, work):
+    """Count the items that the people of a depth have, and mark people with a rare one.
 
-    Groups up to the latest chosen one are skipped, so that each combination is counted once.
-    Returns the number of newly marked people.
+    Groups up to the latest chosen one are skipped, so that each combination is counted once. The
+    items of a person are met in the order of her holdings: a row of a group is one more than those
+    that were seen. Returns the number of newly marked people.
     """
-    people, last, marked = work.lists[depth], work.last[depth], 0
+    people, last, rest, marked = work.lists[depth], work.last[depth], work.rest[depth], 0
     for i in range(work.sizes[depth]):
         p = people[i]
         for h in range(held.start[p], held.start[p + 1]):
             y = held.group[held.events[h]]
-            if held.alive[h] and y != x and y > last and work.stamp[y] != p:
-                work.stamp[y] = p
-                work.having[y] += 1
+            if y == x or y <= last:
+                continue
+            if work.stamp[y] != p:
+                work.stamp[y], work.seen[y] = p, 0
+            more = min(held.left[h], rest - work.seen[y])
+            for b in range(work.seen[y], work.seen[y] + more):
+                work.having[y * m + b] += 1
+            work.seen[y] += more
     opens = 0
     for i in range(work.sizes[depth]):
         p = people[i]
+        again = -2 - p  # differs from the stamps above and from −1
         for h in range(held.start[p], held.start[p + 1]):
             y = held.group[held.events[h]]
-            if not held.alive[h] or y == x or y <= last:
+            if y == x or y <= last:
                 continue
-            if work.having[y] < k and not work.marked[p]:
-                work.marked[p] = True
-                marked += 1
-            if deeper and work.having[y] >= k and work.stamp[y] >= 0:
-                work.opened[depth, opens] = y
-                opens += 1
-                work.stamp[y] = -1
+            if work.stamp[y] != again:
+                work.stamp[y], work.seen[y] = again, 0
+            more = min(held.left[h], rest - work.seen[y])
+            for b in range(work.seen[y], work.seen[y] + more):
+                having = work.having[y * m + b]
+                if 0 < having < k and not work.marked[p]:
+                    work.marked[p] = True
+                    marked += 1
+                if having >= k and b + 1 < rest:
+                    work.opened[depth, opens] = y * m + b
+                    opens += 1
+                    work.having[y * m + b] = -having
+            work.seen[y] += more
     work.opens[depth], work.turn[depth] = opens, 0
     for i in range(work.sizes[depth]):
         p = people[i]
         for h in range(held.start[p], held.start[p + 1]):
-            work.having[held.group[held.events[h]]] = 0
-            work.stamp[held.group[held.events[h]]] = -1
+            y = held.group[held.events[h]]
+            if work.stamp[y] != -1:
+                for b in range(rest):
+                    work.having[y * m + b] = 0
+                work.stamp[y] = -1
     return marked
 
 
 @njit(cache=True, nogil=True, error_model="numpy", allocates=True)
-def mark_rare(x, k, m, held, work):
-    """Mark the people of lists[1] who hold x in a combination that fewer than k people have.
+def mark_rare(x, rows, k, m, held, work):
+    """Mark the people of lists[1] who have a combination that fewer than k people have.
 
-    Walks over all combinations of x and at most m − 1 other groups, depth first: at depth d, d
-    groups are chosen and the next one is counted. Returns the number of marked people.
+    The people have at least `rows` rows in group x. Walks over all combinations of these and at
+    most m − rows other rows, depth first: at depth d, d − 1 items of other groups are chosen and
+    the next one is counted. Returns the number of marked people.
     """
-    work.last[1] = -1
-    marked = count_groups(x, 1, k, m > 2, held, work)
+    work.last[1], work.rest[1] = -1, m - rows
+    marked = count_items(x, 1, k, m, held, work)
     depth = 1
     while depth > 0:
         if work.turn[depth] == work.opens[depth]:
             depth -= 1
             continue
-        y = work.opened[depth, work.turn[depth]]
+        item = work.opened[depth, work.turn[depth]]
         work.turn[depth] += 1
-        shared = find_holders(y, work.lists[depth], work.sizes[depth], held, work.lists[depth + 1])
+        y, least = item // m, item % m + 1
+        people, size = work.lists[depth], work.sizes[depth]
+        shared = find_holders(y, least, people, size, held, work.lists[depth + 1])
+        work.rest[depth + 1] = work.rest[depth] - least
         depth += 1
         work.sizes[depth], work.last[depth] = shared, y
-        marked += count_groups(x, depth, k, depth + 1 < m, held, work)
+        marked += count_items(x, depth, k, m, held, work)
     return marked
 
 
 @njit(cache=True, nogil=True, error_model="numpy", allocates=True)
 def leave_out(x, people, size, k, m, allowed, done, held, work):
-    """Leave out holdings of group x until k people have each of its combinations.
+    """Leave out rows in group x until k people have each combination with such rows.
 
-    A holding of x that is left out changes only combinations with x. The holdings are added to
+    People with a rare combination that has b rows in the group keep b − 1 of them. This changes
+    only combinations with at least b rows in the group, so b ascends. The holdings are added to
     `undo` from `done` on. Returns the number of entries of `undo` and the rows left out, which
     exceed `allowed` if it gave up.
     """
     rows = 0
-    while rows <= allowed:
-        having = find_holders(x, people, size, held, work.lists[1])
-        work.sizes[1] = having
-        if having == 0:
-            break
-        if having < k:
+    for b in range(1, m + 1):
+        while rows <= allowed:
+            having = find_holders(x, b, people, size, held, work.lists[1])
+            work.sizes[1] = having
+            if having == 0:
+                return done, rows
+            if having < k:
+                for i in range(having):
+                    work.marked[work.lists[1, i]] = True
+            elif b == m or mark_rare(x, b, k, m, held, work) == 0:
+                break
             for i in range(having):
-                work.marked[work.lists[1, i]] = True
-        elif m == 1 or mark_rare(x, k, m, held, work) == 0:
-            break
-        for i in range(having):
-            p = work.lists[1, i]
-            if not work.marked[p]:
-                continue
-            work.marked[p] = False
-            for h in range(held.start[p], held.start[p + 1]):
-                if held.alive[h] and held.group[held.events[h]] == x:
-                    held.alive[h] = 0
-                    work.undo[done] = h
-                    done += 1
-                    rows += held.weight[h]
+                p = work.lists[1, i]
+                if not work.marked[p]:
+                    continue
+                work.marked[p] = False
+                keep = b - 1
+                for h in range(held.start[p], held.start[p + 1]):
+                    if held.group[held.events[h]] != x:
+                        continue
+                    more = max(held.left[h] - keep, 0)
+                    keep = max(keep - held.left[h], 0)
+                    if more > 0:
+                        held.left[h] -= more
+                        work.undo[done], work.undone[done] = h, more
+                        done += 1
+                        rows += more
     return done, rows
 
 
@@ -183,12 +221,12 @@ def measure(x, kind, people, size, held):
         for i in range(size):
             p = people[i]
             for h in range(held.start[p], held.start[p + 1]):
-                if held.alive[h] and held.group[held.events[h]] == x:
+                if held.left[h] > 0 and held.group[held.events[h]] == x:
                     at = held.place[held.events[h], c]
                     low, high = min(low, at), max(high, at)
-                    rows += held.weight[h]
-        if high > low:
-            loss += (high - low) * held.scale[c]
+                    rows += held.left[h]
+        if high > low:  # missing values lie beyond the extent of the others
+            loss += min((high - low) * held.scale[c], 1.0)
     return loss * rows
 
 
@@ -202,7 +240,7 @@ def list_cuts(x, c, people, size, held, work):
     for i in range(size):
         p = people[i]
         for h in range(held.start[p], held.start[p + 1]):
-            if held.alive[h] and held.group[held.events[h]] == x:
+            if held.left[h] > 0 and held.group[held.events[h]] == x:
                 work.values[total] = held.place[held.events[h], c]
                 total += 1
     sort_keys(work.values, 0, total)
@@ -242,7 +280,7 @@ def try_cut(x, fresh, c, value, people, size, k, m, allowed, held, work):
 def take_back(x, fresh, people, size, done, held, work):
     """Undo a cut."""
     for i in range(done):
-        held.alive[work.undo[i]] = 1
+        held.left[work.undo[i]] += work.undone[i]
     for i in range(size):
         p = people[i]
         for h in range(held.start[p], held.start[p + 1]):
@@ -279,24 +317,29 @@ def find_best_cut(x, fresh, kind, people, size, k, m, allowed, cost, held, work)
 def divide_class(low, high, tables, most, k, m, allowed, cost, held, marked):
     """Divide the events of the people low … high − 1 greedily; return the rows left out.
 
-    tables: number of kinds; the events of each are one group at first, numbered by kind.
-    most: number of groups that the class may have. allowed: rows that cuts may leave out, besides
-    the rows of kinds that fewer than k people have.
+    The events of each kind (table) are one group at first, numbered by kind. Rows are left out
+    until these groups meet the guarantee, whatever that costs; only then are groups cut.
+
+    most: number of groups that the class may have. allowed: rows that cuts may leave out; −1 for no
+    cuts.
     """
     holdings = held.start[high] - held.start[low]
     people = np.arange(low, high)
     having = np.empty(high - low, np.int64)
     work = Scratch(
-        np.zeros(most, np.int64),
+        np.zeros(most * m, np.int64),
         np.full(most, -1, np.int64),
+        np.zeros(most, np.int64),
         marked,
         np.empty((m + 1, high - low), np.int64),
         np.zeros(m + 1, np.int64),
-        np.empty((m + 1, most), np.int64),
+        np.empty((m + 1, most * m), np.int64),
         np.zeros(m + 1, np.int64),
         np.zeros(m + 1, np.int64),
         np.zeros(m + 1, np.int64),
-        np.empty(holdings + 1, np.int64),
+        np.zeros(m + 1, np.int64),
+        np.empty(holdings * m + 1, np.int64),
+        np.empty(holdings * m + 1, np.int64),
         np.empty(holdings + 1),
         np.empty(_CUTS),
     )
@@ -309,23 +352,24 @@ def divide_class(low, high, tables, most, k, m, allowed, cost, held, marked):
         for x in range(tables):
             _, rows = leave_out(x, people, len(people), k, m, everything, 0, held, work)
             lost += rows
+    if allowed < 0:
+        return lost
     for x in range(tables):
         pending[waiting], kind_of[x] = x, x
         waiting += 1
     fresh = tables
-    left = max(allowed - lost, 0)
     while waiting > 0 and fresh < most:
         waiting -= 1
         x = pending[waiting]
-        size = find_holders(x, people, len(people), held, having)
+        size = find_holders(x, 1, people, len(people), held, having)
         if size < k:
             continue
         kind = kind_of[x]
-        column, cut = find_best_cut(x, fresh, kind, having, size, k, m, left, cost, held, work)
+        column, cut = find_best_cut(x, fresh, kind, having, size, k, m, allowed, cost, held, work)
         if column < 0:
             continue
-        _, rows = try_cut(x, fresh, column, cut, having, size, k, m, left, held, work)
-        left -= rows
+        _, rows = try_cut(x, fresh, column, cut, having, size, k, m, allowed, held, work)
+        allowed -= rows
         lost += rows
         kind_of[fresh] = kind
         pending[waiting], pending[waiting + 1] = x, fresh
@@ -339,14 +383,15 @@ def divide_classes(bounds, begin, end, tables, most, k, m, share, cost, held, ma
     """Divide the events of the classes begin … end − 1; return the rows left out.
 
     bounds: (classes + 1,) the first person of each class. share: the share of a class's rows that
-    cuts may leave out.
+    cuts may leave out; negative for no cuts.
     """
     lost = 0
     for i in range(begin, end):
         low, high = bounds[i], bounds[i + 1]
         rows = 0
         for h in range(held.start[low], held.start[high]):
-            rows += held.weight[h]
+            rows += held.left[h]
         room = min(most, tables + held.start[high] - held.start[low])
-        lost += divide_class(low, high, tables, room, k, m, int(share * rows), cost, held, marked)
+        allowed = int(share * rows) if share >= 0 else -1
+        lost += divide_class(low, high, tables, room, k, m, allowed, cost, held, marked)
     return lost

@@ -1,15 +1,17 @@
 """Events of people, divided so that any m of them fit k people of the same class.
 
 Top-down and greedy: all events of a class begin in one group, and each cut saves as much loss as it
-can. A cut may leave out the rows that would make a combination rare. He & Naughton, "Anonymization
-of set-valued data via top-down, local generalization", VLDB 2009, cut groups in the same direction;
-Terrovitis, Mamoulis & Kalnis, VLDB 2008, define the guarantee.
+can. A cut may leave out the rows that would make a combination rare. A combination is a multiset of
+rows, so people who have more rows of a group than others may lose some of them. He & Naughton,
+"Anonymization of set-valued data via top-down, local generalization", VLDB 2009, cut groups in the
+same direction; Terrovitis, Mamoulis & Kalnis, VLDB 2008, define the guarantee for sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
@@ -20,7 +22,9 @@ from shoal.support.arrays import Codes, Counts, Floats
 from shoal.support.progress import report
 
 _MAX_GROUPS = 2_000  # of one class
+_MAX_COMBINATIONS = 1_000_000_000  # that the groups of one class may have, so that they are counted
 _STEPS = 20  # reports of progress
+_ROUNDING = 1e-9  # of a number of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +44,20 @@ class Divided:
     """Groups of events that are published alike.
 
     groups: for each table (rows,) the group of each row from 0 without gaps, −1 if it is left out.
-    left_out: rows of released people that are left out.
+    left_out: rows of people that are left out, including all rows of suppressed people.
+    rows: rows of people.
+    allowed: the most rows that may be left out, which does not have to be enough.
     """
 
     groups: list[Codes]
     left_out: int
+    rows: int
+    allowed: float
+
+    @property
+    def fits(self) -> bool:
+        """Whether no more rows are left out than allowed, and not all of them."""
+        return self.left_out <= self.allowed and (self.left_out < self.rows or not self.rows)
 
 
 def divide_events(
@@ -57,17 +70,21 @@ def divide_events(
         classes: (people,) the class of each person, −1 for a suppressed one.
         k: Least number of people of the class with each combination of events.
         m: The most events of a combination.
-        share: Share of a class's rows that may be left out to keep the others detailed. Rows of a
-            table in which fewer than k people of a class have rows are always left out.
+        share: Share of the rows that may be left out. Those that the guarantee requires to be left
+            out always are; if that is more, nothing is divided. The rest keeps others detailed.
 
     Returns:
-        The groups. They meet the guarantee in each class.
+        The groups. They meet the guarantee in each class. Of equal events of a person, the first
+        rows are kept.
     """
+    total = sum(int(np.count_nonzero(table.owners >= 0)) for table in tables)
     laid = [_lay_out(table, classes) for table in tables]
     sizes = [len(each.rows) for each in laid]
     person = np.concatenate([each.person for each in laid])
+    gone, allowed = total - len(person), share * total + _ROUNDING
     if not len(person):
-        return Divided([np.full(len(t.owners), -1, np.int32) for t in tables], 0)
+        nothing = [np.full(len(table.owners), -1, np.int32) for table in tables]
+        return Divided(nothing, gone, total, allowed)
     home = classes[person]
     # people in the order of their class, events by class
     order = group([home, person], [int(classes.max()) + 1, len(classes)])
@@ -77,28 +94,55 @@ def divide_events(
                   [int(classes.max()) + 1, len(tables), max(e.events for e in laid)])  # fmt: skip
     pairs = group([number, event.ids], [len(order), len(event)])
     held = _holdings(laid, pairs.first, event.ids, event.first, kind, sizes)
-    held = held._replace(weight=pairs.sizes(), start=_starts(number[pairs.first], len(order)))
+    held = held._replace(left=pairs.sizes(), start=_starts(number[pairs.first], len(order)))
     bounds = _starts(group_keys(home[order.first].astype(np.int64)).ids, -1)
     marked = np.zeros(len(order), np.bool_)
     cost = float(max(np.bincount(held.kinds).max(initial=1), 1))
-    left_out, steps = 0, np.linspace(0, len(bounds) - 1, _STEPS + 1).astype(np.int64)
-    for begin, end in zip(steps[:-1].tolist(), steps[1:].tolist(), strict=True):
-        report("divide events", begin, len(bounds) - 1)
-        left_out += divide_classes(
-            bounds, begin, end, len(tables), _MAX_GROUPS, k, m, share, cost, held, marked
+    most = _most_groups(m)
+
+    def divide(begin: int, end: int, share: float) -> int:
+        lost: int = divide_classes(
+            bounds, begin, end, len(tables), most, k, m, share, cost, held, marked
         )
-    alive = held.alive[pairs.ids].astype(np.bool_)
+        return lost
+
+    left_out = gone + divide(0, len(bounds) - 1, -1.0)
+    room = allowed - left_out
+    if room >= 0:
+        share = min(room / max(total - left_out, 1), 1.0)
+        steps = np.linspace(0, len(bounds) - 1, _STEPS + 1).astype(np.int64)
+        for begin, end in zip(steps[:-1].tolist(), steps[1:].tolist(), strict=True):
+            report("divide events", begin, len(bounds) - 1)
+            left_out += divide(begin, end, share)
+    kept = held.left[pairs.ids] > _ranks(pairs.ids)
     merged = group(
         [home, held.group[event.ids]], [int(classes.max()) + 1, int(held.group.max()) + 1]
     )
-    found = np.where(alive, merged.ids, -1)
+    found = np.where(kept, merged.ids, -1)
     groups, begin = [], 0
     for table, each, size in zip(tables, laid, sizes, strict=True):
         ids = np.full(len(table.owners), -1, np.int32)
         ids[each.rows] = found[begin : begin + size]
         groups.append(_dense(ids))
         begin += size
-    return Divided(groups, left_out)
+    return Divided(groups, left_out, total, allowed)
+
+
+def _most_groups(m: int) -> int:
+    """Return the most groups of a class whose combinations can be counted."""
+    most = _MAX_GROUPS
+    while comb(most + m, m) > _MAX_COMBINATIONS:
+        most -= 1
+    return most
+
+
+def _ranks(ids: Codes) -> Counts:
+    """(rows,) how many earlier rows have the same id."""
+    order = np.argsort(ids, kind="stable")
+    starts = _starts(ids[order], -1)
+    ranks = np.empty(len(ids), np.int64)
+    ranks[order] = np.arange(len(ids)) - starts[ids[order]]
+    return ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +193,7 @@ def _holdings(
     kind: Counts,
     sizes: Sequence[int],
 ) -> Holdings:
-    """Return the kernels' layout; the starts and weights are still missing."""
+    """Return the kernels' layout; the starts and numbers of rows are still missing."""
     columns = sum(len(each.place) for each in laid)
     place = np.zeros((len(first), columns))
     scale, kinds, column, begin = [], [], 0, 0
@@ -164,8 +208,7 @@ def _holdings(
     return Holdings(
         start=np.zeros(0, np.int64),
         events=events[pairs].astype(np.int64),
-        weight=np.zeros(0, np.int64),
-        alive=np.ones(len(pairs), np.uint8),
+        left=np.zeros(0, np.int64),
         group=kind[first].astype(np.int32),
         place=place,
         scale=np.array(scale, np.float64),

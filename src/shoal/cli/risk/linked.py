@@ -41,7 +41,8 @@ def linked(
 ) -> None:
     """Check k^m-anonymity: whether any M rows of a person in FILE fit at least k people.
 
-    The rows of a person are those with the same value in the --person column. The count is exact.
+    The rows of a person are those with the same value in the --person column. A person fits if she
+    has each known row at least as often: two equal known rows need two. The count is exact.
 
     The exit status is 1 if some combination fits fewer than k people.
     """

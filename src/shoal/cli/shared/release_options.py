@@ -87,7 +87,7 @@ MaxLeftOut = Annotated[
     float,
     typer.Option(
         metavar="SHARE",
-        help="Rows that km-anonymity may leave out to keep others detailed, at most.",
+        help="Rows of people with several that km-anonymity may leave out, at most.",
     ),
 ]
 LedgerFile = Annotated[
