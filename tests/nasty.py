@@ -72,6 +72,19 @@ def _numbered(ids):
     return dense.astype(np.int32), len(found)
 
 
+def blanks():
+    """A table whose missing cells are nulls, NaN and empty texts, among texts that look like it."""
+    draw = np.random.default_rng(11)
+    data = pa.table(
+        {
+            "text": draw.permutation(["", " ", "NA", "missing"] * 6).tolist(),
+            "size": draw.choice([float("nan"), 1.5], 24),
+            "illness": draw.permutation(["", "flu"] * 12).tolist(),
+        }
+    )
+    return Table.from_arrow(data, {"text": "quasi", "size": "quasi", "illness": "sensitive"})
+
+
 def declared():
     """A table with closed domains, most of whose values nobody has."""
     draw = np.random.default_rng(7)
@@ -116,6 +129,7 @@ NASTY = {
     "odd texts": tiny(text=["*", "{a, b}", "a", "b", "[1, 2]", "", " ", "missing", "é", "'\""] * 2),
     "all different": tiny(age=list(range(20)), code=[f"c{i:02}" for i in range(20)]),
     "nan": tiny(size=[float("nan"), 1.5, 2.5, float("nan"), *[3.5] * 8]),
+    "blanks": blanks(),
     "declared domains": declared(),
     "visits": about(people(90, seed=4), np.arange(90) // 3),
     "visits alike": tiny(age=[30 + i // 5 for i in range(60)], person=np.arange(60) // 5),
@@ -169,7 +183,9 @@ def _mixed(draw):
     rows = draw(st.integers(2, 40))
     kinds = draw(st.lists(st.sampled_from(sorted(_KINDS)), min_size=1, max_size=4, unique=True))
     illnesses = _ILLNESSES[: draw(st.integers(1, 4))]
-    columns = {"illness": draw(st.lists(st.sampled_from(illnesses), min_size=rows, max_size=rows))}
+    illnesses += draw(st.sampled_from([[], [""], [None], ["", None]]))
+    cells = draw(st.lists(st.sampled_from(illnesses), min_size=rows, max_size=rows))
+    columns = {"illness": pa.array(cells, pa.string())}
     for kind in kinds:
         values = _KINDS[kind][0]
         values = values if draw(st.booleans()) else st.none() | values

@@ -14,8 +14,13 @@ def classes(rows, quasi):
     """Return the published rows that look alike, each class as a list of rows."""
     found = defaultdict(list)
     for row in rows:
-        found[tuple(row[name] for name in quasi)].append(row)
+        found[tuple(known(row[name]) for name in quasi)].append(row)
     return list(found.values())
+
+
+def known(cell):
+    """Return a cell, None if it is missing: a file shows an empty text and a NaN as nothing."""
+    return None if cell == "" or cell != cell else cell
 
 
 def size(members):
@@ -43,8 +48,8 @@ def keeps(part, members, everybody):
     usual = {value: count / everyone for value, count in before.items()}
     spread = {value: count / seen.total() for value, count in seen.items()}
     if part.name in ("l-diversity", "entropy-l-diversity", "recursive-l-diversity"):
-        known = [row for row in members if row[part.column] is not None]
-        both = [members] if part.count_missing else [members, known]
+        filled = [row for row in members if known(row[part.column]) is not None]
+        both = [members] if part.count_missing else [members, filled]
         return all(is_diverse(part, *people_with(part.column, rows)) for rows in both)
     if part.name == "t-closeness":
         off = sum(abs(spread.get(v, 0) - before[v] / before.total()) for v in before)
@@ -138,7 +143,7 @@ def is_diverse(part, seen, people):
 
 def people_with(column, rows):
     """Return how many people show each value, and how many people there are."""
-    pairs = set(zip(_whose(rows, PERSON), (row[column] for row in rows), strict=True))
+    pairs = set(zip(_whose(rows, PERSON), (known(row[column]) for row in rows), strict=True))
     return Counter(value for _, value in pairs), len({person for person, _ in pairs})
 
 
@@ -188,7 +193,7 @@ def is_kept_or_hidden(cell, value):
 
 def written(value):
     """Return a value as text: whole numbers without a point, booleans in lower case."""
-    if value is None:
+    if known(value) is None:
         return "missing"
     if isinstance(value, bool):
         return str(value).lower()

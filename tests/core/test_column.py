@@ -155,7 +155,8 @@ cells = st.one_of(
 @given(cells)
 def test_every_cell_comes_back_exactly(given_cells):
     back = Column.encode("c", given_cells).to_arrow().to_pylist()
-    assert back == [Decimal(c) if isinstance(c, int) else c for c in given_cells]
+    expected = [None if c == "" else c for c in given_cells]  # an empty text is missing
+    assert back == [Decimal(c) if isinstance(c, int) else c for c in expected]
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,24 @@ def test_check_counts_classes_in_spark_and_inspect_says_that_it_samples(
     assert "drawn at random from 300" in shoal.inspect(frame).hints[0]
 
 
+def test_nulls_nan_and_empty_texts_are_one_missing_value(spark, tmp_path):
+    data = pa.table(
+        {
+            "word": ["", None, "", " ", " ", "NA", "NA", None] * 3,
+            "size": pa.array([NAN, None, 1.5, 1.5] * 6),
+            "said": ["", "flu", None, "cold"] * 6,
+        }
+    )
+    asked = {"quasi": ["word", "size"], "sensitive": "said", "rows_are_people": True}
+    frame = spark.createDataFrame(data)
+    one, other = (shoal.anonymize(each, "l-diversity(2, said)", **asked) for each in (data, frame))
+    assert_same(one, other, tmp_path)
+    assert one.verify().holds
+    for published in (data.slice(0, 4), frame.limit(4)):  # the third size is alone
+        with pytest.raises(shoal.NotAnonymous, match="2 of 2 classes break it"):
+            shoal.check(published, "l-diversity(2, said)", quasi="size")
+
+
 @pytest.mark.parametrize("joined", [False, True])
 def test_partitions_give_the_release_that_duckdb_gives(joined, frame, tmp_path, monkeypatch):
     """Dictionaries and entries that are too large for every task are joined with the rows."""

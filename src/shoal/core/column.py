@@ -310,7 +310,7 @@ class Column:
         wanted = domains.declared_type(type, values, name)
         if role in (Role.IDENTIFIER, Role.INSENSITIVE):
             return cls._unchanged(name, data, role, kind, weight, wanted, values, bounds)
-        made = domains.encode(data, name, wanted, values, guarded=role is Role.SENSITIVE)
+        made = domains.encode(data, name, wanted, values)
         if order is None and kind in (None, Kind.ORDINAL) and values is None:
             order = encoding.category_order(data)
         chosen = _kind(name, kind, order, made.values)

@@ -81,7 +81,7 @@ def linked_sets(identifiers: Sequence[Any], counts: Counts | None = None) -> Cod
 
 def _equal_cells(cells: Any, counts: Counts | None) -> Codes | None:
     """(rows,) the number of each cell, with one of its own for a missing cell; None if unique."""
-    plain = encoding.without_blanks(encoding.combined(cells, ""))
+    plain = encoding.with_missing(cells, "")
     encoded = plain.dictionary_encode(null_encoding="mask")
     distinct, missing = len(encoded.dictionary), plain.null_count
     several = counts is not None and bool((counts[plain.is_valid().to_numpy(False)] > 1).any())

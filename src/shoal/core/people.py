@@ -63,7 +63,7 @@ class Unit:
         """
         encoded = []
         for name in columns:
-            cells = encoding.without_blanks(encoding.combined(data.column(name), name))
+            cells = encoding.with_missing(data.column(name), name)
             if cells.null_count:
                 raise InputError(
                     f"column {name!r} identifies the {what}, but "
@@ -139,7 +139,7 @@ def deciding_identifier(data: Any, identifiers: Sequence[str]) -> Deciding | Non
     """
 
     def count(name: str) -> Deciding | None:
-        cells = encoding.without_blanks(encoding.combined(data.column(name), name)).drop_null()
+        cells = encoding.with_missing(data.column(name), name).drop_null()
         if encoding.is_text(cells.type) and words_per_value(cells) >= TEXT_WORDS:
             return None
         try:

@@ -249,9 +249,7 @@ def published_table(published: Any, original: Table) -> Table:
 
 def old_codes(cells: Any, column: Column) -> Codes:
     """Return the codes of published cells in a column of the original."""
-    plain = encoding.combined(cells, column.name)
-    if column.missing is not None:
-        plain = encoding.without_blanks(plain)
+    plain = encoding.with_missing(cells, column.name)
     try:
         known = encoding.combined(plain.cast(column.values.type), column.name)
         found = pc.index_in(known, value_set=column.values)

@@ -190,6 +190,6 @@ def _check_numeric(name: str, spec: Mapping[str, Any], data: Any) -> None:
 
 def _with_domain(column: Column) -> Column:
     """Return an unchanged column with codes into its distinct values."""
-    codes, values = encoding.encode(column.values, column.name)
+    codes, values = encoding.encode_unchanged(column.values, column.name)
     name, role, kind = column.name, column.role, column.kind
     return Column(name, role, kind, codes, values, type=column.type, declared=column.declared)

@@ -129,7 +129,7 @@ class DuckDBEngine:
         """Count the values of an identifier; empty texts are missing."""
         kind = (self._scan.types or {}).get(name)
         text = kind is None or is_text(kind)
-        cell = f"nullif({quoted(name)}, '')" if text else quoted(name)
+        cell = self._filled(name)
         words = f"avg(length({cell}) - length(replace({cell}, ' ', '')) + 1)" if text else "0"
         found = self._session.arrow(
             f"SELECT count(DISTINCT {cell}) AS n, count({cell}) AS filled, {words} AS words "
@@ -187,7 +187,7 @@ class DuckDBEngine:
         raw = {}
         for name in (name for each in encoding.replaced.values() for name in each.columns):
             raw[name] = self._cell(name).replace(quoted(name), f"s.{quoted(name)}")
-        raw |= {name: self._filled(f"s.{quoted(name)}", encoding.links.missing)
+        raw |= {name: self._filled(name, encoding.links.missing, "s.")
                 for name in encoding.links.columns}  # fmt: skip
         replacing = DuckDBReplacing(self._session, self._source, encoding, raw)
         replacing.encode(cells, joins)
@@ -196,17 +196,19 @@ class DuckDBEngine:
         if self._linked is not None:
             self._columns[LINKED] = self._linked
 
-    @staticmethod
-    def _filled(cell: str, missing: Sequence[str]) -> str:
-        """Return the expression of a cell, with a null for texts that mean a missing value."""
-        texts = ", ".join(literal(text) for text in ("", *missing))
+    def _filled(self, name: str, missing: Sequence[str] = (), source: str = "") -> str:
+        """Return the expression of a cell of an identifier, null if it is missing."""
+        cell, kind = f"{source}{quoted(name)}", (self._scan.types or {}).get(name)
+        # NaN by its text: DuckDB takes isnan for false in Parquet files, whose statistics omit NaN
+        empty = "nan" if kind is not None and pa.types.is_floating(kind) else ""
+        texts = ", ".join(literal(text) for text in (empty, *missing))
         return f"CASE WHEN CAST({cell} AS VARCHAR) IN ({texts}) THEN NULL ELSE {cell} END"
 
     def _number(self, unit: str, names: Sequence[str], missing: Sequence[str]) -> None:
         """Give each person or household a number, and check that every row names one."""
         listed = ", ".join(map(quoted, names))
         for name in names:
-            blank = f"{self._filled(quoted(name), missing)} IS NULL"
+            blank = f"{self._filled(name, missing)} IS NULL"
             empty = self._session.value(f"SELECT count(*) FROM {self._source} WHERE {blank}")
             if empty:
                 rows = "1 row has" if empty == 1 else f"{empty:,} rows have"

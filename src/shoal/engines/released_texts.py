@@ -12,7 +12,7 @@ import pyarrow as pa
 from shoal.core.column import Column, Kind, Role
 from shoal.core.publishing.formulas import unescape_formulas
 from shoal.core.table import Table
-from shoal.core.values.encoding import combined, texts, without_blanks
+from shoal.core.values.encoding import texts, with_missing
 from shoal.core.values.midnights import with_dates_of
 from shoal.engines.dictionaries import Encoded, Encoder
 from shoal.engines.engine import Dictionary, Values
@@ -38,12 +38,7 @@ def encode_texts(
     data = with_dates_of(original, unescape_formulas(data, original))
     encoded = {}
     for name, values in found.items():
-        column = original[names[name]]
-        plain = combined(data.column(names[name]).slice(0, len(values.values)), name)
-        if pa.types.is_null(plain.type):
-            plain = plain.cast(pa.string())
-        if column.role is Role.SENSITIVE and column.missing is not None:
-            plain = without_blanks(plain)
+        plain = with_missing(data.column(names[name]).slice(0, len(values.values)), name)
         coded = pa.array(texts(plain), pa.string()).dictionary_encode(null_encoding="encode")
         codes: Codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
         domain = len(coded.dictionary)

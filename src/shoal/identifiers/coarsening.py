@@ -117,7 +117,7 @@ class Clip(Coarsening):
 
 
 def _numbers(column: str, cells: Any) -> Any:
-    plain = encoding.without_blanks(encoding.combined(cells, column))
+    plain = encoding.with_missing(cells, column)
     try:
         return plain.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -41,9 +41,7 @@ def few_texts(cells: Any, column: str) -> tuple[Any, Any]:
 
 def _plain(cells: Any, column: str) -> Any:
     """Return cells as one array, whole floats as integers and empty texts as missing."""
-    plain = encoding.combined(cells, column)
-    if pa.types.is_null(plain.type):
-        return plain.cast(pa.string())
+    plain = encoding.with_missing(cells, column)
     if pa.types.is_floating(plain.type):
         known = plain.drop_null()
         if pc.all(pc.equal(known, pc.floor(known))).as_py() is False:
@@ -57,4 +55,4 @@ def _plain(cells: Any, column: str) -> Any:
                 f"column {column!r}: identifiers are numbers too large for exact floats; turn "
                 "them into text"
             ) from None
-    return encoding.without_blanks(plain)
+    return plain

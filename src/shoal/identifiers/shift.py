@@ -78,7 +78,7 @@ class Shift(Replacement):
 
 def _days(column: str, cells: Any) -> Any:
     """Return the dates of a column."""
-    plain = encoding.without_blanks(encoding.combined(cells, column))
+    plain = encoding.with_missing(cells, column)
     try:
         return plain.cast(pa.date32())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -120,7 +120,7 @@ def _unit(data: Any, columns: Sequence[str]) -> Unit:
     """Return the units of some columns; a row without a value is its own unit."""
     encoded, blank = [], np.zeros(data.num_rows, dtype=np.bool_)
     for name in columns:
-        cells = encoding.without_blanks(encoding.combined(data.column(name), name))
+        cells = encoding.with_missing(data.column(name), name)
         blank |= cells.is_null().to_numpy(zero_copy_only=False)
         encoded.append(encoding.encode(cells, name))
     ids = group([codes for codes, _ in encoded], [len(values) for _, values in encoded]).ids

@@ -61,9 +61,7 @@ def read_published(
 def _column(
     cells: Any, column: Column, in_every_way: bool, refuse_unread: bool
 ) -> tuple[Codes, Subsets]:
-    plain = encoding.combined(cells, column.name)
-    if pa.types.is_null(plain.type):
-        plain = plain.cast(pa.string())
+    plain = encoding.with_missing(cells, column.name)
     encoded = plain.dictionary_encode(null_encoding="encode")
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     forms = Forms(column)
@@ -104,14 +102,14 @@ def rows_by_person(asked: Any, known: Any, columns: Sequence[str]) -> tuple[Coun
         For each row of `asked`, a row of `known` of the same person, or −1; and the person of each
         row of `known`.
     """
-    texts = [
-        {
-            name: pa.array(encoding.texts(encoding.combined(data.column(name), name)), pa.string())
-            for name in columns
-        }
+
+    def texts(cells: Any, name: str) -> Any:
+        return pa.array(encoding.texts(encoding.with_missing(cells, name)), pa.string())
+
+    both = pa.concat_tables(
+        pa.table({name: texts(data.column(name), name) for name in columns})
         for data in (known, asked)
-    ]
-    both = pa.concat_tables([pa.table(each) for each in texts])
+    )
     unit = Unit.of(both, columns, "person")
     mine, theirs = unit.ids[known.num_rows :], unit.ids[: known.num_rows]
     first = np.full(unit.count, -1, dtype=np.int64)

@@ -12,17 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.core.classes import Classes
-from shoal.core.column import Column, Role
+from shoal.core.column import Column
 from shoal.core.provenance import Run
 from shoal.core.publishing.formulas import unescape_formulas
 from shoal.core.publishing.frames import from_frame
 from shoal.core.recoding import Recoding
 from shoal.core.release import Release
 from shoal.core.table import Table
-from shoal.core.values.encoding import combined, texts, without_blanks
+from shoal.core.values.encoding import texts, with_missing
 from shoal.core.values.keys import find_keys, unique_keys
 from shoal.core.values.midnights import with_dates_of
 from shoal.core.verification import Guarantee
@@ -193,11 +192,7 @@ def line_up(data: Any, original: Table, rows: Counts) -> LinedUp:
 
 
 def _cells(data: Any, column: Column, rows: Counts) -> ReleasedColumn:
-    plain = combined(data.column(column.name), column.name)
-    if pa.types.is_null(plain.type):
-        plain = plain.cast(pa.string())
-    if column.role is Role.SENSITIVE and column.missing is not None:
-        plain = without_blanks(plain)
+    plain = with_missing(data.column(column.name), column.name)
     encoded = plain.dictionary_encode(null_encoding="encode")
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     return ReleasedColumn(texts(encoded.dictionary), codes, column.codes[rows])

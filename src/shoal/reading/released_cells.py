@@ -82,7 +82,7 @@ class Forms:
 
     def readings(self, text: str | None) -> Iterator[Reading]:
         """Yield the readings of a text: a label of the hierarchy, a value, a published form."""
-        if text is None:
+        if not text:
             yield from self._of_nothing()
             return
         labels = self._groups.get(text, ())
@@ -102,7 +102,7 @@ class Forms:
         A range beyond all values has a known form. An unknown word does not: it may be a value that
         does not occur here, or an unexplained label.
         """
-        if text is None or any(reading.runs for reading in self.readings(text)):
+        if not text or any(reading.runs for reading in self.readings(text)):
             return True
         stated = text.strip()
         in_braces = stated.startswith("{") and stated.endswith("}")
@@ -118,9 +118,8 @@ class Forms:
         return None if bounds is None or bounds[0] > bounds[1] else bounds
 
     def value(self, text: str | None) -> int:
-        """Return the code of the value that a text represents, or −1."""
-        if text is None and None not in self._codes:
-            text = ""  # a file may not distinguish them
+        """Return the code of the value that a text represents, or −1; no text is a missing one."""
+        text = text or None
         if text in self._codes:
             return self._codes[text]
         if text and pa.types.is_boolean(self.column.values.type):
@@ -130,10 +129,9 @@ class Forms:
         return first if stop - first == 1 and span and span.low == span.high else -1
 
     def _of_nothing(self) -> Iterator[Reading]:
-        """Read an empty cell: a missing value, an empty text, or a hidden value."""
-        for code in (self.column.missing, self._codes.get("")):
-            if code is not None:
-                yield self._single(code)
+        """Read a missing cell: a missing value, or a hidden value."""
+        if self.column.missing is not None:
+            yield self._single(self.column.missing)
         yield self._everything()
 
     def _single(self, code: int) -> Reading:

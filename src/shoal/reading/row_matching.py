@@ -177,11 +177,7 @@ def _unchanged(data: Any, original: Table) -> list[_Attribute]:
 
 
 def _by_value(cells: Any, column: Column) -> _Attribute:
-    plain = encoding.combined(cells, column.name)
-    if pa.types.is_null(plain.type):
-        plain = plain.cast(pa.string())
-    if column.missing is not None:
-        plain = encoding.without_blanks(plain)
+    plain = encoding.with_missing(cells, column.name)
     entries = plain.dictionary_encode(null_encoding="encode")
     forms = Forms(column)
     values = [forms.value(text) for text in encoding.texts(entries.dictionary)]
@@ -191,12 +187,12 @@ def _by_value(cells: Any, column: Column) -> _Attribute:
 
 
 def _by_text(cells: Any, column: Column) -> _Attribute:
-    mine = pa.array(encoding.texts(encoding.combined(column.to_arrow(), column.name)), pa.string())
-    theirs = pa.array(encoding.texts(encoding.combined(cells, column.name)), pa.string())
-    known = pc.fill_null(
-        mine, ""
-    ).dictionary_encode()  # a file does not distinguish missing from empty
-    entries = pc.fill_null(theirs, "").dictionary_encode()
+    known, entries = (
+        pa.array(encoding.texts(encoding.with_missing(each, column.name)), pa.string())
+        .fill_null("")
+        .dictionary_encode()
+        for each in (column.to_arrow(), cells)
+    )
     indices = pc.index_in(entries.dictionary, value_set=known.dictionary).fill_null(-1).to_numpy()
     domain = len(known.dictionary)
     codes = [

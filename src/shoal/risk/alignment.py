@@ -117,8 +117,8 @@ def _people(data: Sequence[Any], places: Sequence[Counts], names: Sequence[str])
 
 
 def _check_agreement(number: int, name: str, cells: Any, people: Any, place: Counts) -> None:
-    mine = encoding.combined(cells, name)
-    theirs = encoding.combined(people, name).take(pa.array(place))
+    mine = encoding.with_missing(cells, name)
+    theirs = encoding.with_missing(people, name).take(pa.array(place))
     try:
         same = pc.equal(mine.cast(theirs.type), theirs)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

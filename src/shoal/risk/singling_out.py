@@ -235,7 +235,7 @@ def _value_numbers(column: Column) -> Codes:
     cells = column.values
     if pa.types.is_nested(cells.type):
         cells = pa.array([None if cell is None else repr(cell) for cell in cells.to_pylist()])
-    encoded = encoding.combined(cells, column.name).dictionary_encode(null_encoding="encode")
+    encoded = encoding.with_missing(cells, column.name).dictionary_encode(null_encoding="encode")
     numbers: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     return numbers[column.codes]
 

@@ -115,11 +115,20 @@ def test_a_missing_value_stays_missing_where_its_label_is_empty():
     assert Recoding.at_level(column, 1).to_arrow().to_pylist() == ["odd", None]
 
 
-def test_an_empty_text_is_not_taken_for_missing():
+def test_an_empty_text_is_the_missing_value():
     rows = [("a", "x", "*"), ("", "x", "*")]
     column = Column.encode("c", ["a", "", None], hierarchy=Hierarchy.from_rows(rows))
-    assert Recoding.at_level(column, 0).to_arrow().to_pylist() == ["a", "", None]
-    assert len(column.hierarchy.levels[0]) == 3
+    assert Recoding.at_level(column, 0).to_arrow().to_pylist() == ["a", None, None]
+    assert column.hierarchy.rows() == rows
+    with pytest.raises(HierarchyError, match="1 value is listed more than once"):
+        Hierarchy.from_rows([*rows, (None, "x", "*")])
+
+
+@pytest.mark.parametrize("empty", ["", None])
+def test_a_label_that_would_look_like_a_missing_value_is_refused(empty):
+    rows = [("a", empty, "*"), ("b", empty, "*"), ("c", "x", "*"), ("", "", "*")]
+    with pytest.raises(HierarchyError, match="2 values have an empty label, which a release would"):
+        Hierarchy.from_rows(rows)
 
 
 def test_one_value_and_missing_meet_only_at_the_root():

@@ -71,14 +71,27 @@ def test_rows_taken_of_nested_values_hold_nothing_of_the_others(data):
     assert b"elsewhere" not in sink.getvalue().to_pybytes()
 
 
-def test_an_empty_text_beside_missing_ones_is_one_of_them_where_values_are_guarded():
-    texts = pa.array(["", None, "a", ""])
-    for data in (texts, texts.dictionary_encode(), texts.dictionary_encode("encode")):
-        codes, values = encoding.encode(data, "c", guarded=True)
-        assert (codes.tolist(), values.to_pylist()) == ([1, 1, 0, 1], ["a", None])
-        assert encoding.encode(data, "c")[1].to_pylist() == ["", "a", None]
-    assert encoding.encode([b"", None], "c", guarded=True)[1].to_pylist() == [None]
-    assert encoding.encode(["", "a"], "c", guarded=True)[1].to_pylist() == ["", "a"]
+@pytest.mark.parametrize("empty", ["", None])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_nulls_and_empty_texts_are_one_missing_value(empty, kind):
+    texts = pa.array(["", empty, "a", "", " ", "NA"], pa.string())
+    for data in (texts.cast(kind), texts.dictionary_encode(), texts.dictionary_encode("encode")):
+        codes, values = encoding.encode(data, "c")
+        assert codes.tolist() == [3, 3, 2, 3, 0, 1]
+        assert values.to_pylist() == [" ", "NA", "a", None]
+        assert encoding.with_missing(data, "c").null_count == 3
+
+
+def test_missing_bytes_and_numbers():
+    assert encoding.encode([b"", None, b"a"], "c")[1].to_pylist() == [b"a", None]
+    assert encoding.encode([b"", b"a"], "c")[1].to_pylist() == [b"a", None]
+    for cells in ([1.5, float("nan")], [float("nan"), None, 1.5]):
+        assert encoding.encode(pa.array(cells), "c")[1].to_pylist() == [1.5, None]
+
+
+def test_an_empty_text_of_a_column_that_is_passed_through_is_a_value():
+    codes, values = encoding.encode_unchanged(pa.array(["", None, "a"]), "c")
+    assert (codes.tolist(), values.to_pylist()) == ([0, 2, 1], ["", "a", None])
 
 
 def test_times_of_day_are_told_apart_to_the_nanosecond():
@@ -140,6 +153,7 @@ simple = st.one_of(
 @given(simple)
 def test_values_come_out_sorted_with_missing_last(cells):
     codes, values = encoding.encode(cells, "c")
+    cells = [None if c == "" else c for c in cells]
     known = sorted({c for c in cells if c is not None})
     expected = [*known, None] if None in cells else known
     assert values.to_pylist() == expected

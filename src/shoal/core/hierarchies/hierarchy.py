@@ -135,12 +135,15 @@ class Hierarchy:
     ) -> Hierarchy:
         """Create a hierarchy from rows `(value, level 1, …, root)`, all of one length.
 
+        An empty text is the missing value, and its label. Other values have labels that are not
+        empty, because a released cell without text would be read as missing.
+
         Parameters:
             bounds: For a level, the published bounds of its labels, as positions.
             origin: What the groups are derived from; rows given by the owner are declared.
             ruler: Maps the bounds to positions.
         """
-        table = [tuple(row) for row in rows]
+        table = [tuple(text or None for text in row) for row in rows]
         if not table:
             raise HierarchyError("hierarchy: has no values")
         width = len(table[0])
@@ -155,6 +158,12 @@ class Hierarchy:
             twice = len(values) - len(set(values))
             values_are = counted(twice, "value is", "values are")
             raise HierarchyError(f"hierarchy: {values_are} listed more than once")
+        unnamed = sum(row[0] is not None and None in row for row in table)
+        if unnamed:
+            raise HierarchyError(
+                f"hierarchy: {counted(unnamed, 'value has', 'values have')} an empty label, which "
+                f"a release would show like a missing value; write {ROOT!r} or another text there"
+            )
         if width == 1 and len(values) > 1:
             table = [(row[0], ROOT) for row in table]
         levels = [
@@ -203,12 +212,9 @@ class Hierarchy:
         """Return the hierarchy restricted to the column's values, in the order of its codes.
 
         Group sizes and bounds are still those of the whole hierarchy. A missing value that the
-        hierarchy does not list forms its own group below the root; a listed one has an empty
-        text there, as in a file.
+        hierarchy does not list forms its own group below the root.
         """
         place = {text: code for code, text in enumerate(self.values)}
-        if None not in place and "" in place:
-            place[None] = place[""]
         absent = [t for t in column.labels if t is not None and t not in place]
         if absent:
             raise HierarchyError(
@@ -226,8 +232,7 @@ class Hierarchy:
         ones = np.ones(column.domain, dtype=np.int64)
         levels = [Level(frozen(codes), column.labels, frozen(ones), bounds)]
         for height, level in enumerate(measured[1:], start=1):
-            restricted = _restricted(level, picks, alone and height < self.height, ends)
-            levels.append(_with_missing_label(restricted, column.missing))
+            levels.append(_restricted(level, picks, alone and height < self.height, ends))
         if len(levels) == 1 and len(levels[0]) > 1:
             levels.append(_level([ROOT] * len(picks), None))
         source = self.source or self
@@ -258,16 +263,6 @@ def _parse(text: str, marks: str) -> list[list[str]]:
     ]
     even = [rows for rows in parsed if len(rows[0]) > 1 and len({len(row) for row in rows}) == 1]
     return even[0] if even else max(parsed, key=lambda rows: len(rows[0]))
-
-
-def _with_missing_label(level: Level, missing: int | None) -> Level:
-    """Return the level with None as the label of a group that contains only the missing value."""
-    if missing is None:
-        return level
-    own = int(level.groups[missing])
-    if level.labels[own] or int((level.groups == own).sum()) > 1:
-        return level
-    return replace(level, labels=(*level.labels[:own], None, *level.labels[own + 1 :]))
 
 
 def _level(labels: Sequence[str | None], bounds: Mapping[str, tuple[float, float]] | None) -> Level:

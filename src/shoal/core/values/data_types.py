@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.values.encoding import combined, is_text, texts
+from shoal.core.values.encoding import combined, is_text, texts, with_missing
 from shoal.core.values.spelled import is_spelled, spelled
 from shoal.errors import InputError, did_you_mean
 from shoal.support.wording import counted, option
@@ -105,7 +105,7 @@ def read_as(cells: Any, wanted: DataType, column: str, plain: Plain | None = Non
         raise InputError(f"column {column!r}: lists and records cannot be read as {wanted}")
     if _is_already(array.type, wanted):
         return array
-    encoded = array.dictionary_encode(null_encoding="mask")
+    encoded = with_missing(array, column).dictionary_encode(null_encoding="mask")
     written = encoded.dictionary
     if not is_text(written.type):
         written = pa.array(texts(written), pa.string())

@@ -64,26 +64,24 @@ def declared_type(stated: Any, listed: Sequence[Any] | None, name: str) -> DataT
 def _check_listed(listed: Any, name: str) -> None:
     if isinstance(listed, (str, bytes)) or not isinstance(listed, Sequence) or not listed:
         raise InputError(f"column {name!r}: values must be a list of one or more values")
-    if any(value is None for value in listed):
+    if any(value is None or value == "" for value in listed):
         raise InputError(f"column {name!r}: its values must not list a missing value")
 
 
-def encode(
-    data: Any, name: str, wanted: DataType | None, listed: Sequence[Any] | None, *, guarded: bool
-) -> Ground:
+def encode(data: Any, name: str, wanted: DataType | None, listed: Sequence[Any] | None) -> Ground:
     """Return the codes of a column and its distinct values in ascending order.
 
     Parameters:
         wanted: The declared type.
-        listed: The declared values. guarded: as in `values.encode`.
+        listed: The declared values.
     """
     cells = data if wanted is None else read_as(data, wanted, name)
     if wanted is not None and wanted.name == "boolean" and listed is None:
         listed = [False, True]
     if wanted is not None and listed is not None:
-        return _closed(cells, name, wanted, listed, guarded=guarded)
+        return _closed(cells, name, wanted, listed)
     if not isinstance(cells, (pa.Array, pa.ChunkedArray)) or not is_spelled(cells.type):
-        return Ground(*encoding.encode(cells, name, guarded=guarded))
+        return Ground(*encoding.encode(cells, name))
     return _spelled(combined_or_spelled(cells, name), name)
 
 
@@ -128,7 +126,7 @@ def unchanged(data: Any, name: str, wanted: DataType | None, listed: Sequence[An
         return encoding.combined(data, name)
     cells = read_as(data, wanted, name)
     if listed is not None:
-        _closed(cells, name, wanted, listed, guarded=False)
+        _closed(cells, name, wanted, listed)
     return cells.storage if is_spelled(cells.type) else cells
 
 
@@ -180,13 +178,11 @@ def between(kind: str | None, limits: tuple[float, float] | None) -> Any:
     return pa.array([Decimal(step) / scale for step in steps], pa.decimal128(38, wanted.places))
 
 
-def _closed(
-    cells: Any, name: str, wanted: DataType, listed: Sequence[Any], *, guarded: bool
-) -> Ground:
+def _closed(cells: Any, name: str, wanted: DataType, listed: Sequence[Any]) -> Ground:
     domain, texts = _domain(name, wanted, listed)
     array = combined_or_spelled(cells, name)
-    if guarded and array.null_count:
-        array = encoding.without_blanks(array)
+    if not is_spelled(array.type):
+        array = encoding.with_missing(array, name)
     encoded = array.dictionary_encode(null_encoding="mask") if texts is None else None
     if encoded is not None:
         places = pc.index_in(encoded.dictionary.cast(domain.type, safe=False), value_set=domain)

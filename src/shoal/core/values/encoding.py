@@ -90,22 +90,36 @@ def is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def encode(data: Any, name: str, *, guarded: bool = False) -> tuple[Codes, Any]:
-    """Return codes and the distinct values in ascending order, a null last.
+def with_missing(data: Any, name: str) -> Any:
+    """Return the data as one plain Arrow array, with a null for every missing cell.
 
-    Parameters:
-        guarded: The column is protected, so an empty text counts as missing if there are missing
-            values: a file does not distinguish the two.
+    A cell is missing if it is a null, a NaN or an empty text. This is the only definition: a text
+    file shows all three alike, so no claim may distinguish them, whatever format is written. Spaces
+    and texts such as `NA` are values.
     """
+    array = combined(data, name)
+    kind = array.type
+    if pa.types.is_null(kind):
+        return array.cast(pa.string())
+    if not (is_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+        return array
+    empty = pc.equal(pc.binary_length(array), 0)
+    return pc.if_else(empty, pa.scalar(None, kind), array) if pc.any(empty).as_py() else array
+
+
+def encode(data: Any, name: str) -> tuple[Codes, Any]:
+    """Return codes and the distinct values in ascending order, a null for missing ones last."""
     if isinstance(data, pa.ChunkedArray) and data.num_chunks == 1:
         data = data.chunk(0)
     if isinstance(data, pa.DictionaryArray) and not data.indices.null_count:
-        return _encode_dictionary(data, name, guarded)
-    array = combined(data, name)
+        return _encode_dictionary(data, name)
+    return encode_unchanged(with_missing(data, name), name)
+
+
+def encode_unchanged(array: Any, name: str) -> tuple[Codes, Any]:
+    """Return the same of a plain array whose empty texts are values: a column passed through."""
     if pa.types.is_null(array.type):
         array = array.cast(pa.string())
-    if guarded and array.null_count:
-        array = without_blanks(array)
     try:
         encoded = array.dictionary_encode(null_encoding="mask")
         order = pc.sort_indices(encoded.dictionary)
@@ -124,14 +138,6 @@ def encode(data: Any, name: str, *, guarded: bool = False) -> tuple[Codes, Any]:
         return rank[encoded.indices.to_numpy(zero_copy_only=False)], values
     indices = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
     return rank[indices], pa.concat_arrays([values, pa.nulls(1, values.type)])
-
-
-def without_blanks(array: Any) -> Any:
-    """Return the array with missing values for empty texts and bytes."""
-    kind = array.type
-    if not (is_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
-        return array
-    return pc.if_else(pc.equal(pc.binary_length(array), 0), pa.scalar(None, kind), array)
 
 
 def without_codes(cells: Any, missing: Sequence[str]) -> Any:
@@ -167,12 +173,12 @@ def _as_float(text: str) -> float | None:
         return None
 
 
-def _encode_dictionary(data: Any, name: str, guarded: bool) -> tuple[Codes, Any]:
+def _encode_dictionary(data: Any, name: str) -> tuple[Codes, Any]:
     """Encode the entries of a dictionary that are in use, not the rows."""
     indices = data.indices.to_numpy(zero_copy_only=False)
     usage = np.bincount(indices.astype(np.int64), minlength=len(data.dictionary))
     used = np.flatnonzero(usage)
-    codes, values = encode(_plain(data.dictionary).take(pa.array(used)), name, guarded=guarded)
+    codes, values = encode(_plain(data.dictionary).take(pa.array(used)), name)
     spread = np.zeros(len(data.dictionary), dtype=np.int32)
     spread[used] = codes
     return spread[indices], values

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.values.encoding import combined, texts
+from shoal.core.values.encoding import texts, with_missing
 from shoal.errors import InputError
 from shoal.support.arrays import Counts
 from shoal.support.wording import counted
@@ -25,7 +25,7 @@ def unique_keys(cells: Any, key: str, file: str) -> Any:
     Raises:
         InputError: A key is missing or repeated.
     """
-    keys = pa.array(texts(combined(cells, key)), pa.string())
+    keys = pa.array(texts(with_missing(cells, key)), pa.string())
     repeated = len(keys) - len(pc.unique(keys.drop_null()))
     if repeated:
         raise InputError(

@@ -101,9 +101,7 @@ def read_cells(cells: Any, column: Column) -> Cells:
         cells: The released column as Arrow, of any type.
         column: The values of the original.
     """
-    plain = encoding.combined(cells, column.name)
-    if pa.types.is_null(plain.type):
-        plain = plain.cast(pa.string())
+    plain = encoding.with_missing(cells, column.name)
     encoded = plain.dictionary_encode(null_encoding="encode")
     codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     values = encoded.dictionary
