@@ -5,7 +5,8 @@ Read by calamine: values as they are stored, without formulas, formats or macros
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from shoal.core.values.encoding import without_codes
 from shoal.errors import InputError, unknown
 from shoal.reading.checks import check_names
 from shoal.reading.formats import Format
+from shoal.reading.spreadsheet_sizes import check_book, check_sheet
 from shoal.support.extras import requires
 
 ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -34,8 +36,7 @@ _EXACT = 2**53  # whole numbers that a spreadsheet stores exactly
 
 def read_spreadsheet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
     """Return one sheet of a spreadsheet as an Arrow table."""
-    book = _book(path)
-    rows = book.get_sheet_by_name(_sheet(path, form.sheet, book.sheet_names)).to_python()
+    rows = _rows(path, form.sheet)
     head, body = _parts(path, rows)
     columns = {}
     for place, name in enumerate(head):
@@ -54,8 +55,28 @@ def _book(path: Path) -> Any:
     with requires("excel"):
         import python_calamine as calamine
 
-    try:
+    check_book(path)
+    with _damage(path):
         return calamine.CalamineWorkbook.from_path(str(path))
+
+
+def _rows(path: Path, wanted: str | None) -> list[list[Any]]:
+    """Return the rows of a sheet."""
+    book = _book(path)
+    sheet = _sheet(path, wanted, book.sheet_names)
+    check_sheet(path, sheet)
+    with _damage(path):
+        rows: list[list[Any]] = book.get_sheet_by_name(sheet).to_python()
+    return rows
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    """Turn what the reader of spreadsheets reports into an error of the file."""
+    import python_calamine as calamine
+
+    try:
+        yield
     except (calamine.CalamineError, OSError, ValueError):
         raise InputError(f"{path}: is damaged or not a spreadsheet; save the file again") from None
 
