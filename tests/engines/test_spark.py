@@ -17,6 +17,7 @@ from tests.engines.conftest import ROLES, TREES, rows
 
 import shoal
 from shoal import Greedy, InputError, KAnonymity
+from shoal.core.publishing.parquet_checks import DamagedParquet, check_pages
 from shoal.engines.spark.failures import SparkFailed
 
 pytestmark = [
@@ -174,6 +175,34 @@ def test_check_counts_classes_in_spark_and_inspect_says_that_it_samples(
     assert shoal.inspect(frame).to_dict() == shoal.inspect(table()).to_dict()
     monkeypatch.setattr(looking.sample_rows, "__defaults__", (50,))
     assert "drawn at random from 300" in shoal.inspect(frame).hints[0]
+
+
+def damage_first_page(path):
+    """Flip the last bit of the first column of a Parquet file."""
+    column = pq.read_metadata(path).row_group(0).column(0)
+    start = min(column.data_page_offset, column.dictionary_page_offset or column.data_page_offset)
+    content = bytearray(path.read_bytes())
+    content[start + column.total_compressed_size - 1] ^= 1
+    path.write_bytes(content)
+
+
+def test_pages_that_spark_reads_and_writes_have_checksums(frame, tmp_path):
+    release = shoal.anonymize(frame, k=3, **BY_ROLE, rows_are_people=True)
+    release.write(tmp_path / "parts")
+    part = next((tmp_path / "parts").glob("*.parquet"))
+    frame.limit(40).coalesce(1).write.parquet(f"file://{tmp_path}/others")
+    other = next((tmp_path / "others").glob("*.parquet"))
+    for path in (part, other):
+        check_pages(path)
+        damage_first_page(path)
+        with pytest.raises(DamagedParquet, match="a page was changed"):
+            check_pages(path)
+    first = pq.read_schema(part).names[0]
+    with (
+        shoal.open(part, roles={first: "quasi"}, rows_are_people=True, engine="spark") as damaged,
+        pytest.raises(SparkFailed),
+    ):
+        shoal.anonymize(damaged, k=2)
 
 
 def test_nulls_nan_and_empty_texts_are_one_missing_value(spark, tmp_path):

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.engines.duckdb_session import Session, literal, quoted
-from shoal.engines.sources import Scan, parquet_rows
+from shoal.engines.sources import Scan, check_parquet, parquet_rows
 from shoal.reading.csv_files import CsvScan
 from shoal.reading.engine import exact_pattern
 from shoal.support.progress import report
@@ -23,6 +23,7 @@ def rows_of(session: Session, scan: Scan, table: str, *, numbered: bool = False)
     table: a name for the copy. numbered: add the position of each row in all files, `POSITION`.
     """
     if scan.types is not None:
+        check_parquet(scan.files.paths, scan.files.named)
         return _numbered_parquet(scan) if numbered else _parquet(scan, scan.types)
     report("read", 0, None)
     if numbered:

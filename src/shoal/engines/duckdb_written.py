@@ -16,6 +16,7 @@ from shoal.engines.duckdb_session import Session, literal, quoted
 from shoal.engines.engine import PERSON, Counted
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
+from shoal.engines.sources import check_parquet
 from shoal.reading.engine import exact_pattern
 from shoal.support.temporaries import temporary_folder
 
@@ -38,7 +39,9 @@ def count_written(
     names = [*quasi, *([] if value is None else [value])]
     paths = ", ".join(literal(exact_pattern(path)) for path in files)
     source = f"read_parquet([{paths}], hive_partitioning=false)"
-    if text:
+    if not text:
+        check_parquet(files, files)
+    else:
         source = f"read_csv([{paths}], {_text_options(files[0])})"
     listed = ", ".join(map(quoted, quasi if by_person else names))
     counts = "count(*) AS n"

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.publishing.parquet_checks import check_pages
 from shoal.engines.engine import Engine
 from shoal.engines.folders import Cells, folder_cells, folder_types, shown
 from shoal.engines.memory import Budget
@@ -217,12 +218,26 @@ def parquet_rows(path: Path) -> int:
     return int(_metadata(path, path).num_rows)
 
 
+def check_parquet(paths: Sequence[Path], names: Sequence[Path]) -> None:
+    """Check the checksums of Parquet files before DuckDB, which ignores them, reads the files.
+
+    names: the name of each file in messages.
+    """
+    for path, name in zip(paths, names, strict=True):
+        try:
+            check_pages(path)
+        except (pa.ArrowException, OSError, ValueError):
+            raise _damaged(name) from None
+
+
+def _damaged(name: Path) -> InputError:
+    return InputError(f"{shown(name)}: is damaged or not Parquet; write the file again")
+
+
 def _metadata(path: Path, name: Path) -> Any:
     import pyarrow.parquet as pq
 
     try:
         return pq.read_metadata(utf8_path(path))
     except (pa.ArrowException, OSError, ValueError):
-        raise InputError(
-            f"{shown(name)}: is damaged or not Parquet; write the file again"
-        ) from None
+        raise _damaged(name) from None

@@ -9,20 +9,17 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.core.publishing.parquet_checks import open_parquet
 from shoal.core.values.encoding import is_text, without_codes
 from shoal.errors import InputError, ShoalError
 from shoal.reading.checks import check_names
 from shoal.reading.formats import Format, with_dates_checked
-from shoal.support.files import utf8_path
 
 
 def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
-    """Return a Parquet file as an Arrow table; every page is checked."""
-    import pyarrow.parquet as pq
-
-    native = utf8_path(path)
+    """Return a Parquet file as an Arrow table; every page and cell is checked."""
     try:
-        with pq.ParquetFile(native) as file:
+        with open_parquet(path) as file:
             check_names(path, file.schema_arrow.names)
             table = file.read()
         table.validate(full=True)

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shoal.core.publishing.parquet_checks import open_parquet
 from shoal.core.values import encoding
 from shoal.reading.csv_files import read_csv, scan_csv
 from shoal.reading.engine import query
 from shoal.reading.files import read_arrow, reader_of
 from shoal.reading.formats import Format
 from shoal.reading.parquet_files import read_parquet
-from shoal.support.files import check_readable, utf8_path
+from shoal.support.files import check_readable
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,9 @@ def _csv(path: Path, form: Format, rows: int) -> FilePreview:
 def _head(path: Path, form: Format, rows: int) -> Any:
     """Return the first rows of a Parquet file; one that is damaged is read whole, for its error."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(utf8_path(path)) as file:
+        with open_parquet(path) as file:
             batches = [next(file.iter_batches(batch_size=rows))] if file.metadata.num_rows else []
             return pa.Table.from_batches(batches, file.schema_arrow)
     except (pa.ArrowException, OSError, ValueError):

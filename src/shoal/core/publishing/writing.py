@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.core.publishing.parquet_checks import parquet_writer
 from shoal.core.values.encoding import combined, texts
 from shoal.core.values.midnights import as_dates
 from shoal.errors import OutputError
-from shoal.support.files import replace_file, utf8_path
+from shoal.support.files import replace_file
 from shoal.support.progress import report
 
 BATCH = 1 << 18  # rows handed over at once
@@ -56,9 +57,7 @@ def open_writer(path: Path, schema: Any) -> Any:
     """Return a writer with `write_table` and `close`, by the file's ending."""
     ending = check_ending(path)
     if ending == ".parquet":
-        import pyarrow.parquet as pq
-
-        return pq.ParquetWriter(utf8_path(path), schema.remove_metadata(), compression="zstd")
+        return parquet_writer(path, schema)
     return _TextWriter(path, schema, _DELIMITERS[ending])
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.core.publishing.parquet_checks import with_checksum, writer_options
 from shoal.engines.ordering import Layout
 from shoal.engines.spark.columns import words_of
 
@@ -69,7 +70,7 @@ def storing(folder: str) -> Any:
 def writing(layout: Layout, folder: str, parts: Sequence[Sequence[Slice]], size: int) -> Any:
     """Return the function that writes one part, in batches of `size` rows."""
     read = _reading(folder, parts, size)
-    decode, schema = _decoding(layout), layout.schema.remove_metadata()
+    decode, schema, options = _decoding(layout), with_checksum(layout.schema), writer_options()
     first_fall = None if layout.order.plain else _ordering(words_of(layout.order.packing))
 
     def write_part(part: int, file: str) -> tuple[Any, ...]:
@@ -79,7 +80,7 @@ def writing(layout: Layout, folder: str, parts: Sequence[Sequence[Slice]], size:
 
         rows, first, last, failed = 0, None, None, None
         path = os.path.join(folder, file)  # noqa: PTH118
-        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        with pq.ParquetWriter(path, schema, **options) as writer:
             for table in read(part):
                 if first_fall is not None:
                     falls, start, end = first_fall(table, last)

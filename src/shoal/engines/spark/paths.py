@@ -16,7 +16,7 @@ from shoal.engines.memory import Budget
 from shoal.engines.sources import Files, Scan, find_files
 from shoal.engines.spark.columns import functions
 from shoal.engines.spark.failures import explained
-from shoal.engines.spark.sessions import find_session
+from shoal.engines.spark.sessions import CHECKED, find_session
 from shoal.engines.spark.source import SparkFrame, SparkScan
 from shoal.errors import InputError
 from shoal.reading.dialects import BLANKS
@@ -79,7 +79,7 @@ class SparkFiles:
     def _read_parquet(self, files: Files) -> Any:
         with explained(f"read {self.name}"):
             paths = [f"file://{path.absolute()}" for path in files.paths]
-            return self._session().read.parquet(*paths)
+            return self._session().read.options(**CHECKED).parquet(*paths)
 
     def _read_text(self, scan: Scan, folder: Path) -> Any:
         """Return the cells of text files, read like a table in memory.
@@ -139,7 +139,8 @@ class SparkFiles:
         address = self._address or ""
         if not _TEXT.search(address):
             with explained(f"read {address}"):
-                return SparkFrame(self._session().read.parquet(address), self.name)
+                frame = self._session().read.options(**CHECKED).parquet(address)
+                return SparkFrame(frame, self.name)
         if form.header is False:
             raise InputError(f"{address}: needs a header with the names of the columns")
         sign = form.delimiter or ("\t" if ".tsv" in address.lower() else ",")

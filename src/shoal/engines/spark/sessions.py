@@ -12,6 +12,9 @@ from shoal.engines.memory import Budget
 from shoal.engines.spark.failures import PANDAS, explained
 from shoal.errors import InputError, MissingExtra
 
+# options of reading: the pages of Parquet files are checked where they have checksums
+CHECKED = {"parquet.page.verify-checksum.enabled": "true"}
+
 _SHARE = 0.5  # of the budget, for the Java process of a local session
 _COLLECTOR = "-XX:+UseParallelGC"  # 5 % less CPU than the default on two cores
 _LOG = Path(__file__).with_name("log4j2.properties")

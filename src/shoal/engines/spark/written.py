@@ -12,6 +12,7 @@ from shoal.engines.engine import Counted
 from shoal.engines.packing import Packing
 from shoal.engines.spark.columns import functions, pack_words, small
 from shoal.engines.spark.failures import explained
+from shoal.engines.spark.sessions import CHECKED
 from shoal.engines.spark.spark_released import counted_of
 
 
@@ -26,7 +27,7 @@ def count_parts(
     quasi = [name for name in labels if name != value]
     names = [*quasi, *([] if value is None else [value])]
     with explained("read the written rows"):
-        rows = session.read.parquet(*addresses)
+        rows = session.read.options(**CHECKED).parquet(*addresses)
         places = {name: f"o{j}" for j, name in enumerate(rows.columns)}
         columns = [places[name] for name in names]
         groups = rows.toDF(*places.values()).groupBy(*columns).agg(f.count("*").alias("n"))
