@@ -76,7 +76,6 @@ def outcome(read, source, described, output, model, method, units=None, **option
 
 REPLACED = {
     "unique pseudonyms": {"visit": {"pseudonym": {"length": 20}}},
-    "hashes without a key": {"note": "hash"},
     "encrypted numbers": {"visit": "ff1"},
     "a pseudonym of the person": {"who": "pseudonym"},
     "fake names of people": {"who": {"fake": {"kind": "address"}}},

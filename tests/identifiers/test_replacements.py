@@ -1,19 +1,21 @@
 """The other replacements: what each shows, and who can reverse it."""
 
+import json
 import re
 from datetime import date
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import shoal
 from shoal.errors import InputError
 from shoal.identifiers import (
+    REPLACEMENTS,
     Clip,
     Context,
     Fake,
     FormatPreserving,
-    Hash,
     Key,
     Lookup,
     Mask,
@@ -21,7 +23,7 @@ from shoal.identifiers import (
     Shift,
     Token,
 )
-from shoal.identifiers.hashing import guess_bits
+from shoal.projects import Project, release_project
 
 CONTEXT = Context(Key(bytes(range(32))), "study")
 CARDS = ["4024-0071-6478", "4024-0071-6479", None, "4024-0071-6478"]
@@ -117,24 +119,46 @@ def test_an_unknown_kind_or_locale_is_refused(options):
         Fake(**options).publish("name", pa.array(["ann"]), CONTEXT)
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ("0151 2345678", "1e11 guesses, about 10 seconds"),
-        ("Maria Schmidt", "7e10 guesses"),
-        ("4711", "10,000 guesses, less than a second"),
-    ],
-)
-def test_hashes_of_what_can_be_listed_are_refused_with_the_guesses(value, said):
-    with pytest.raises(InputError, match=re.escape(said)) as caught:
-        Hash().publish("id", pa.array([value]), Context())
-    assert value not in str(caught.value)
+def hash_in_a_call(path, stated):
+    rows = pq.read_table(path).select(["id", "age"])
+    shoal.anonymize(rows, k=2, quasi="age", identifier="id", replace={"id": stated})
 
 
-def test_random_identifiers_may_be_hashed():
-    uuid = "4f3c2a1b-9d8e-4f7a-b6c5-0123456789ab"
-    assert guess_bits(uuid) > 80
-    assert len(Hash().publish("id", pa.array([uuid]), Context()).cells[0].as_py()) == 64
+def hash_in_roles(path, stated):
+    shoal.read(path, roles={"age": "quasi", "id": {"role": "identifier", "replace": stated}})
+
+
+def hash_on_disk(path, stated):
+    shoal.open(path, roles={"age": "quasi", "id": {"role": "identifier", "replace": stated}})
+
+
+def hash_in_a_schema(path, stated):
+    schema = path.with_suffix(".yaml")
+    columns = {"age": "quasi", "id": {"role": "identifier", "replace": stated}}
+    schema.write_text(json.dumps({"columns": columns}))
+    shoal.read(path, schema)
+
+
+def hash_in_a_project(path, stated):
+    project = path.with_name("project.yaml")
+    columns = {"age": "quasi", "id": {"role": "identifier", "replace": stated}}
+    people = {"key": "number", "from": path.name, "columns": columns}
+    project.write_text(json.dumps({"person": "people", "tables": {"people": people}}))
+    release_project(Project.read(project), path.with_name("out"), "k-anonymity(2)")
+
+
+ASKED = [hash_in_a_call, hash_in_roles, hash_on_disk, hash_in_a_schema, hash_in_a_project]
+
+
+@pytest.mark.parametrize("ask", ASKED)
+@pytest.mark.parametrize("stated", ["hash", {"hash": {}}, {"hash": None}], ids=repr)
+def test_a_hash_without_a_key_is_refused_for_any_values(ask, stated, tmp_path):
+    path = tmp_path / "people.parquet"
+    ids = [f"https://portal.example.org/patients/{number}" for number in range(4)]
+    pq.write_table(pa.table({"number": range(4), "id": ids, "age": [30, 31, 40, 41]}), path)
+    with pytest.raises(InputError, match=r"column 'id': a hash without a key .* use pseudonym"):
+        ask(path, stated)
+    assert "hash" not in REPLACEMENTS
 
 
 def test_dates_of_a_person_move_together():

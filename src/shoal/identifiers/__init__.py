@@ -5,7 +5,6 @@ from shoal.identifiers.content import count_identifiers
 from shoal.identifiers.drop import Drop
 from shoal.identifiers.fake import Fake
 from shoal.identifiers.format_preserving import FormatPreserving
-from shoal.identifiers.hashing import Hash
 from shoal.identifiers.keys import Key
 from shoal.identifiers.lookup import Lookup, Token
 from shoal.identifiers.pseudonym import Pseudonym
@@ -22,7 +21,6 @@ __all__ = [
     "Drop",
     "Fake",
     "FormatPreserving",
-    "Hash",
     "Key",
     "Lookup",
     "Mask",

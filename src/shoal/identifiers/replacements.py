@@ -17,7 +17,6 @@ from shoal.identifiers.coarsening import Clip, Mask, Round
 from shoal.identifiers.drop import Drop
 from shoal.identifiers.fake import Fake
 from shoal.identifiers.format_preserving import FormatPreserving
-from shoal.identifiers.hashing import Hash
 from shoal.identifiers.lookup import Token
 from shoal.identifiers.plain_text import distinct_texts
 from shoal.identifiers.pseudonym import Pseudonym
@@ -26,7 +25,7 @@ from shoal.identifiers.replacement import Coarsening, Context, Replacement
 from shoal.identifiers.shift import Shift
 
 _ALL: tuple[type[Replacement], ...] = (
-    *(Pseudonym, Token, FormatPreserving, Fake, Hash, Shift, Mask, Round, Clip, Redact, Drop),
+    *(Pseudonym, Token, FormatPreserving, Fake, Shift, Mask, Round, Clip, Redact, Drop),
 )
 REPLACEMENTS: Mapping[str, type[Replacement]] = {each.name: each for each in _ALL}
 
@@ -47,6 +46,11 @@ def as_replacement(stated: Any, column: str) -> Replacement:
             "such as {pseudonym: {length: 20}}"
         )
     [(name, options)] = stated.items()
+    if name == "hash":  # common elsewhere, so it gets an answer of its own
+        raise InputError(
+            f"column {column!r}: a hash without a key is no replacement, because anyone can hash "
+            "all values that may occur and compare; use pseudonym, which needs a key"
+        )
     if name not in REPLACEMENTS:
         raise unknown(f"column {column!r}: no replacement", name, REPLACEMENTS)
     kind = REPLACEMENTS[name]
