@@ -147,4 +147,4 @@ def test_what_must_not_be_told_is_refused_before_it_is_paid_for(shoal, folder, m
 def test_a_folder_is_no_ledger(shoal, path):
     outcome = shoal("dp", "ledger", "grant", path, "--epsilon", 1)
     assert outcome.status == 2
-    assert "is a directory; give the path of a ledger file" in outcome.err
+    assert "is a directory; name a file" in outcome.err

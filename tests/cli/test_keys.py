@@ -1,7 +1,10 @@
 """Pseudonyms and their keys on the command line; the key itself never shows."""
 
 import base64
+import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -163,6 +166,59 @@ def test_tokens_stay_the_same_in_later_deliveries(shoal, ready):
     missing = anonymize(shoal, *options[:4], "-o", "3.csv")
     assert missing.status == 2
     assert "--lookup" in missing.err
+
+
+def test_tokens_that_are_not_in_the_table_are_not_revealed_as_empty_cells(shoal, ready):
+    pytest.importorskip("cryptography")
+    (ready / "people.yaml").write_text(SCHEMA.replace("pseudonym", "token"))
+    options = ("--key-file", "key.bin", "--domain", "a", "--lookup")
+    assert anonymize(shoal, *options, "one.sealed", "-o", "1.csv").status == 0
+    assert anonymize(shoal, *options, "two.sealed", "-o", "2.csv").status == 0
+    reveal = ("keys", "reveal", "1.csv", "--column", "name", "--schema", "people.yaml")
+    asked = (*reveal, *options, "two.sealed", "-o", "originals.csv")
+    refused = shoal(*asked)
+    assert refused.status == 2
+    assert "12 tokens of 12 not in the lookup table" in refused.err
+    assert shoal(*reveal, *options, "none.sealed", "-o", "originals.csv").status == 2
+    assert not (ready / "originals.csv").exists()
+    assert not (ready / "none.sealed").exists()
+
+
+def test_no_output_replaces_the_lookup_table(shoal, ready):
+    pytest.importorskip("cryptography")
+    (ready / "people.yaml").write_text(SCHEMA.replace("pseudonym", "token"))
+    options = ("--key-file", "key.bin", "--domain", "a", "--lookup", "same.csv")
+    refused = anonymize(shoal, *options, "-o", "same.csv", "--force")
+    assert refused.status == 2
+    assert "is read by this command" in refused.err
+    assert anonymize(shoal, *options, "-o", "1.csv").status == 0
+
+
+@pytest.mark.slow
+def test_deliveries_made_at_the_same_time_can_all_be_revealed_and_join(shoal, ready):
+    pytest.importorskip("cryptography")
+    (ready / "people.yaml").write_text(SCHEMA.replace("pseudonym", "token"))
+    options = ("--key-file", "key.bin", "--domain", "a", "--lookup", "tokens.sealed")
+    lines = (ready / "people.csv").read_text().splitlines()
+    runs = []
+    for number in range(6):
+        some = [line for place, line in enumerate(lines[1:]) if place % 6 != number]
+        (ready / f"part{number}.csv").write_text("\n".join([lines[0], *some]))
+        asked = ["anonymize", f"part{number}.csv", "--schema", "people.yaml", "-k", "2", *options]
+        program = [sys.executable, "-c", "from shoal.cli import main; main()"]
+        path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        runs.append(subprocess.Popen([*program, *asked, "-o", f"{number}.csv"], env=path))
+    assert [run.wait() for run in runs] == [0] * 6
+    token_of = {}
+    for number in range(6):
+        revealed = shoal("keys", "reveal", f"{number}.csv", "--column", "name", *options,
+                         "--schema", "people.yaml", "-o", f"originals{number}.csv")  # fmt: skip
+        assert revealed.status == 0, revealed.err
+        tokens = column(ready / f"originals{number}.csv")
+        people = column(ready / f"originals{number}.csv", 1)
+        assert sorted(people) == sorted(column(ready / f"part{number}.csv"))
+        for person, token in zip(people, tokens, strict=True):
+            assert token_of.setdefault(person, token) == token
 
 
 def test_a_pseudonym_cannot_be_revealed(shoal, ready):

@@ -157,7 +157,7 @@ def test_rows_that_are_linked_without_a_person_are_people(tmp_path):
 
 
 def test_tokens_stay_the_same_in_memory_and_on_disk(tmp_path):
-    path, lookup = stored(visits(), tmp_path / "rows.csv"), Lookup()
+    path, lookup = stored(visits(), tmp_path / "rows.csv"), Lookup(tmp_path / "tokens.sealed", KEY)
     asked = (path, roles({"who": "token"}), tmp_path / "release.csv", "k-anonymity(3)", "mondrian")
     found = outcome(shoal.open, *asked, lookup=lookup)
     assert len(lookup.tokens["study"]) == len(visits()["who"].unique())

@@ -17,11 +17,9 @@ from shoal.identifiers import (
     Fake,
     FormatPreserving,
     Key,
-    Lookup,
     Mask,
     Round,
     Shift,
-    Token,
 )
 from shoal.projects import Project, release_project
 
@@ -52,31 +50,6 @@ def test_numbers_too_short_to_hide_are_refused_with_their_count():
     pytest.importorskip("cryptography")
     with pytest.raises(InputError, match="2 values have fewer than 6 characters"):
         FormatPreserving().publish("pin", pa.array(["1234", "5678", "123456"]), CONTEXT)
-
-
-def test_tokens_come_from_the_lookup_table_and_stay_the_same(tmp_path):
-    pytest.importorskip("cryptography")
-    path, lookup = tmp_path / "lookup", Lookup()
-    first = Token().publish(
-        "id", pa.array(["a", "b", None]), Context(CONTEXT.key, "s", None, lookup)
-    )
-    lookup.write(path, CONTEXT.key)
-    again = Context(CONTEXT.key, "s", None, Lookup.read(path, CONTEXT.key))
-    later = Token().publish("id", pa.array(["b", "c"]), again)
-    assert later.cells[0] == first.cells[1]
-    assert Token().reveal("id", later.cells, again).to_pylist() == ["b", "c"]
-    assert b'"a"' not in path.read_bytes()
-
-
-def test_a_lookup_table_opens_with_its_own_key_and_unchanged_only(tmp_path):
-    pytest.importorskip("cryptography")
-    path = tmp_path / "lookup"
-    Lookup({"s": {"a": "t"}}).write(path, CONTEXT.key)
-    with pytest.raises(InputError, match="another key"):
-        Lookup.read(path, Key.new())
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    with pytest.raises(InputError, match="was changed"):
-        Lookup.read(path, CONTEXT.key)
 
 
 def valid_iban(text):

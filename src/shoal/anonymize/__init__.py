@@ -91,7 +91,7 @@ def anonymize(
             name are not published. It takes precedence over the schema of a table.
         key: The secret key of pseudonyms and other keyed replacements.
         domain: The recipient or project: only releases of one key and domain can be joined.
-        lookup: The table of random tokens, to which new tokens are added.
+        lookup: The file of random tokens; new tokens are stored in it before they are published.
         max_left_out: Share of rows that `km-anonymity` may leave out if people have several rows,
             because too few people have as many rows like these, or to keep other rows detailed.
             All rows of suppressed people count.

@@ -160,7 +160,7 @@ def anonymize(
                 seed=seed,
                 key=secrets.key,
                 domain=domain,
-                lookup=secrets.tokens,
+                lookup=secrets.lookup,
                 max_left_out=max_left_out,
                 ledger=book,
                 what=_what(output),
@@ -171,8 +171,6 @@ def anonymize(
             draw_release(release, picture, force=force)
         if report is not None:
             release.digest  # noqa: B018  an error before anything is written if there is no report
-        if output is not None:
-            secrets.keep_tokens()  # before the release: no token without its entry
         form_of_file = {"order": order, "escape_formulas": escape_formulas, "parts": parts}
         checked = _checked(release, output, force=force, **form_of_file)
         data = summarize(release, checked, output) | held_out.write()
@@ -184,7 +182,7 @@ def anonymize(
     outputs = {"report": report, "picture": picture, "evidence": evidence}
     emit(json, data, lambda: _show(data, outputs, held_out))
     if output is None:
-        what = "nothing" if report is None and picture is None else "no release"
+        what = "no release" if report or picture or lookup else "nothing"
         note(f"{what} was written; name an output file with -o")
     else:
         _note_output(release, output, form_of_file)

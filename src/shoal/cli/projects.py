@@ -65,11 +65,10 @@ def anonymize_project(
             method,
             key=secrets.key,
             domain=domain,
-            lookup=secrets.tokens,
+            lookup=secrets.lookup,
             people=people,
             max_left_out=max_left_out,
             seed=seed,
-            before_publishing=secrets.keep_tokens,
             memory=scale.memory,
             engine=scale.engine,
         )

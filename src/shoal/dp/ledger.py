@@ -19,8 +19,9 @@ from shoal.core.fingerprint import schema_fingerprint
 from shoal.dp.claims import Claim
 from shoal.dp.composition import Composed
 from shoal.dp.ledger_book import ADD_REMOVE, FAILED, RELEASED, Book, Entry, Grant, format_budget
-from shoal.dp.ledger_files import locked, read_book, write_book
+from shoal.dp.ledger_files import read_book, write_book
 from shoal.errors import InputError
+from shoal.support.files import locked
 from shoal.support.wording import counted
 
 
@@ -103,7 +104,7 @@ class Ledger:
                 if place.exists():
                     _check_same(place, read_book(place, key), ledger._memory)
                 else:
-                    write_book(place, ledger._memory, key, force=False)
+                    write_book(place, ledger._memory, key)
         ledger.path, ledger._key = place, key
         return ledger
 

@@ -10,16 +10,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from shoal.dp.claims import check_budget
 from shoal.dp.ledger_book import FAILED, RELEASED, RESERVED, Book, Entry, Grant
-from shoal.errors import InputError, OutputError
+from shoal.errors import InputError
 from shoal.support.files import read_text, replace_file
 
 FORMAT, VERSION = "shoal privacy ledger", 2
@@ -54,57 +51,14 @@ def read_book(path: Path, key: bytes | None = None) -> Book:
         raise InputError(f"{path}: the ledger is damaged; restore a copy of it") from None
 
 
-def write_book(path: Path, book: Book, key: bytes | None = None, *, force: bool = True) -> None:
-    """Write a ledger; without force, only if the file does not exist."""
+def write_book(path: Path, book: Book, key: bytes | None = None) -> None:
+    """Write a ledger whose lock is held, or replace it."""
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION, **asdict(book)}
     data["entries"] = [asdict(entry) for entry in book.entries]
     data["seal"] = _seal(data, key).decode()
-    with replace_file(path, force=force, update=True) as temporary:
+    with replace_file(path, force=True, update=True) as temporary:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
         temporary.write_text(text + "\n", encoding="utf-8")
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Lock a ledger against other processes and threads; a process that dies releases its lock.
-
-    The lock is a file next to the ledger. It is not removed, because removing it would let a
-    waiting process proceed on a stale lock.
-    """
-    if path.is_dir():
-        raise OutputError(f"{path}: is a directory; give the path of a ledger file")
-    beside = path.with_name(f"{path.name}.lock")
-    try:
-        handle = beside.open("a+b")
-    except OSError as error:
-        raise OutputError(f"{beside}: cannot be written ({error.strerror})") from None
-    with handle:
-        _lock(handle)
-        try:
-            yield
-        finally:
-            _unlock(handle)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(handle: Any) -> None:
-        handle.seek(0)
-        msvcrt.locking(handle.fileno(), msvcrt.LK_LOCK, 1)
-
-    def _unlock(handle: Any) -> None:
-        handle.seek(0)
-        msvcrt.locking(handle.fileno(), msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(handle: Any) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-
-    def _unlock(handle: Any) -> None:
-        fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 def _seal(data: dict[str, Any], key: bytes | None) -> bytes:

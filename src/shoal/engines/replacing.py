@@ -107,7 +107,7 @@ class Publisher:
             by_value=self.repeats and not self.kind.by_cell,
             links=self.links,
             refuse_shared=partial(self.kind.refuse_shared, self.column) if shared else None,
-            recipe=f"{self.kind} {self.context.domain!r} {secret} {id(lookup) if lookup else ''}",
+            recipe=f"{self.kind} {self.context.domain!r} {secret} {lookup.path if lookup else ''}",
         )
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,35 +21,70 @@ from shoal.identifiers.keys import Key
 from shoal.identifiers.plain_text import distinct_texts
 from shoal.identifiers.replacement import Context, Replacement
 from shoal.support.extras import requires
-from shoal.support.files import check_readable, replace_file
-from shoal.support.wording import option
+from shoal.support.files import check_readable, check_single_name, locked, replace_file
+from shoal.support.wording import counted, option
 
 _MAGIC = b"shoal lookup 1\n"
 _NONCE = 12  # bytes
 _LENGTH = 26  # characters of a token, 130 random bits
 
 
-@dataclass(eq=False)
 class Lookup:
-    """The tokens of values, by domain; `Token` adds to it, `write` seals it.
+    """The tokens of values, by domain, in a sealed file that only its owner can read.
+
+    A new token is in the file, and on the disk, before `Token` publishes it, so a release never
+    shows a token that cannot be reversed; a run that fails may leave tokens that no release shows.
+    Several processes can use one file: each adds tokens to what the others stored.
 
     Parameters:
-        tokens: For each domain, the token of each value.
+        path: The file; the first token creates it.
+        key: The key that seals it.
 
+    Raises:
+        InputError: The file is not a lookup table, was changed, or has another key.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
     >>> from shoal.identifiers import Key
-    >>> Lookup()
+    >>> with TemporaryDirectory() as folder:
+    ...     Lookup(Path(folder, "tokens.sealed"), Key.new())
     Lookup(0 tokens)
     """
 
-    tokens: dict[str, dict[str, str]] = field(default_factory=dict)
+    def __init__(self, path: str | Path, key: Key) -> None:
+        self.path = Path(path).resolve()
+        self.tokens: dict[str, dict[str, str]] = {}
+        self._key = key
+        self._nonce = b""  # of the content that `tokens` is; every content has another
+        if self.path.exists():
+            self._read()
 
     def __repr__(self) -> str:
         return f"Lookup({sum(map(len, self.tokens.values())):,} tokens)"
 
     def token_of(self, domain: str, texts: Any) -> Any:
-        """Return the token of each distinct text; new texts get new random tokens."""
-        known = self.tokens.setdefault(domain, {})
-        return pa.array([known.get(t) or known.setdefault(t, _draw()) for t in texts.to_pylist()])
+        """Return the token of each distinct text; new texts get new random tokens, and store them.
+
+        Parameters:
+            domain: The domain of the tokens.
+            texts: Distinct texts, as an Arrow array.
+        """
+        values = texts.to_pylist()
+        if not values:
+            return pa.array([], pa.string())
+        with locked(self.path, private=True):
+            self._refresh()
+            known = self.tokens.setdefault(domain, {})
+            new = {text: _draw() for text in values if text not in known}
+            if new:
+                known |= new
+                try:
+                    self._write()
+                except BaseException:  # nothing may publish a token that is not in the file
+                    for text in new:
+                        del known[text]
+                    raise
+        return pa.array([known[text] for text in values], pa.string())
 
     def value_of(self, domain: str, tokens: Any) -> Any:
         """Return the text behind each token, missing for an unknown token."""
@@ -57,44 +92,44 @@ class Lookup:
         values, codes = (pa.array(list(part), pa.string()) for part in (known, known.values()))
         return values.take(pc.index_in(tokens.cast(pa.string()), value_set=codes))
 
-    @classmethod
-    def read(cls, path: str | Path, key: Key) -> Lookup:
-        """Open a sealed table.
+    def _refresh(self) -> None:
+        """Read what other processes stored since."""
+        if not self._nonce and not self.path.exists():
+            return
+        check_readable(self.path)
+        with self.path.open("rb") as file:
+            head = file.read(len(_MAGIC) + _NONCE)
+        if head != _MAGIC + self._nonce:
+            self._read()
 
-        Parameters:
-            path: The file.
-            key: The key that sealed it.
-
-        Returns:
-            The table.
-
-        Raises:
-            InputError: The file is not a lookup table, was changed, or has another key.
-        """
+    def _read(self) -> None:
         with requires("identifiers"):
             from cryptography.exceptions import InvalidTag
-        path = Path(path)
-        check_readable(path)
-        content = path.read_bytes()
+        check_single_name(self.path)
+        check_readable(self.path)
+        content = self.path.read_bytes()
         if not content.startswith(_MAGIC):
-            raise InputError(f"{path}: not a lookup table of Shoal")
+            raise InputError(f"{self.path}: not a lookup table of Shoal")
         nonce, sealed = content[len(_MAGIC) :][:_NONCE], content[len(_MAGIC) + _NONCE :]
         try:
-            return cls(json.loads(_cipher(key).decrypt(nonce, sealed, _MAGIC)))
+            tokens = json.loads(_cipher(self._key).decrypt(nonce, sealed, _MAGIC))
         except (InvalidTag, ValueError):
-            raise InputError(f"{path}: was changed, or was sealed with another key") from None
+            raise InputError(f"{self.path}: was changed, or was sealed with another key") from None
+        if any(not known.items() <= tokens.get(d, {}).items() for d, known in self.tokens.items()):
+            raise InputError(
+                f"{self.path}: was replaced by an older copy while it was in use, and lacks tokens "
+                "of this run; restore the newest copy and run again"
+            )
+        self.tokens, self._nonce = tokens, nonce
 
-    def write(self, path: str | Path, key: Key) -> None:
-        """Seal the table and write it, for its owner to read only.
-
-        Parameters:
-            path: The file; an older table there is replaced.
-            key: The key that opens it.
-        """
+    def _write(self) -> None:
+        check_single_name(self.path)
         nonce = secrets.token_bytes(_NONCE)
-        sealed = _cipher(key).encrypt(nonce, json.dumps(self.tokens).encode(), _MAGIC)
-        with replace_file(Path(path), force=True, update=True, private=True) as temporary:
+        sealed = _cipher(self._key).encrypt(nonce, json.dumps(self.tokens).encode(), _MAGIC)
+        with replace_file(self.path, force=True, update=True, private=True) as temporary:
             temporary.write_bytes(_MAGIC + nonce + sealed)
+        self._nonce = nonce
+        check_readable(self.path)  # counts as read: no output of this command may replace it
 
 
 @dataclass(frozen=True)
@@ -129,7 +164,14 @@ class Token(Replacement):
         if context.lookup is None:
             raise InputError(f"column {column!r}: give the lookup table with {option('lookup')}")
         indices, texts = distinct_texts(cells, column)
-        return context.lookup.value_of(context.domain, texts).take(indices)
+        found = context.lookup.value_of(context.domain, texts)
+        if found.null_count:
+            raise InputError(
+                f"column {column!r}: {counted(found.null_count, 'token')} of {len(found):,} not in "
+                f"the lookup table, domain {context.domain!r}; give the table and the domain of "
+                "this release"
+            )
+        return found.take(indices)
 
 
 def _draw() -> str:

@@ -6,7 +6,6 @@ The released folder appears when all its tables have been written and checked, o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -46,7 +45,6 @@ def release_project(
     people: int | None = None,
     max_left_out: float = 0.05,
     seed: int | None = None,
-    before_publishing: Callable[[], None] | None = None,
     memory: str | int | None = None,
     engine: str | None = None,
     **options: Any,
@@ -66,8 +64,6 @@ def release_project(
         max_left_out: Share of rows of events that `km-anonymity` may leave out, including those of
             suppressed people.
         seed: For methods that draw at random, and for `people`.
-        before_publishing: Called when all tables are checked, before the folder appears, such as to
-            write the table of tokens.
         memory: The memory that may be used, such as "4GB"; by default 70 % of the machine's. Tables
             that need more together stay on disk.
         engine: "duckdb" leaves the tables on disk, whatever their size.
@@ -107,8 +103,6 @@ def release_project(
         checked = check_set(made, wanted, memory=None if limit is None else limit.size)
         if not checked:
             raise NotAnonymous(f"{checked.problem}; nothing was written")
-        if before_publishing is not None:
-            before_publishing()
     return checked
 
 

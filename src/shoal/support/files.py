@@ -1,10 +1,12 @@
-"""Files: read with clear errors, written completely or not at all."""
+"""Files: read with clear errors, written whole or not at all, changed by one process at a time."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -162,6 +164,78 @@ def replace_file(
         raise
     except OSError as error:
         raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
+
+
+@contextmanager
+def locked(path: Path, *, private: bool = False) -> Iterator[None]:
+    """Keep other processes and threads from changing a file; a process that dies frees the lock.
+
+    The lock is a file next to it. It is not removed, because removing it would let a waiting
+    process proceed on a stale lock.
+
+    Parameters:
+        path: The file, without links in its path: each name would have a lock of its own.
+        private: Only the owner may open the lock.
+    """
+    if path.is_dir():
+        raise OutputError(f"{path}: is a directory; name a file")
+    beside = path.with_name(f"{path.name}.lock")
+    try:
+        handle = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600 if private else 0o666)
+    except OSError as error:
+        raise OutputError(f"{beside}: cannot be written ({reason(error)})") from None
+    try:
+        try:
+            _lock(handle)
+        except OSError as error:
+            raise OutputError(f"{beside}: cannot be locked ({reason(error)})") from None
+        try:
+            yield
+        finally:
+            _unlock(handle)
+    finally:
+        os.close(handle)
+
+
+def check_single_name(path: Path) -> None:
+    """Reject a file with hard links: a change replaces one name, and the others keep the old file.
+
+    A missing file is accepted.
+    """
+    with suppress(FileNotFoundError, NotADirectoryError):
+        names = path.stat().st_nlink
+        if names > 1:
+            raise InputError(
+                f"{path}: has {names} names (hard links), and a change would reach only this one; "
+                "remove the other names, or use a copy of the newest file from now on"
+            )
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int) -> None:
+        while True:
+            os.lseek(handle, 0, os.SEEK_SET)
+            try:
+                msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+                return
+            except OSError as error:
+                if error.errno != errno.EDEADLOCK:  # else it has waited for ten seconds
+                    raise
+
+    def _unlock(handle: int) -> None:
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
 
 
 def reason(error: OSError) -> str:

@@ -138,7 +138,8 @@ def reveal(
 ) -> None:
     """Restore the original values of a column that was encrypted (ff1) or replaced by tokens.
 
-    The file that is written names people: keep it apart from the release.
+    Nothing is written if a token is not in the lookup table. The file that is written names people:
+    keep it apart from the release.
     """
     import pyarrow as pa
 
@@ -146,7 +147,10 @@ def reveal(
     from shoal.errors import UnknownColumn
     from shoal.identifiers.replacement import Context
     from shoal.reading import Format, Schema, read_arrow
+    from shoal.support.files import check_readable
 
+    if lookup is not None:
+        check_readable(lookup)  # nothing is revealed by a new table
     secrets = opened_secrets(key_file, key_env, key_command, lookup)
     stated = Schema.read(schema).columns.get(column, {}).get("replace") if schema else None
     if stated is None:
@@ -155,9 +159,9 @@ def reveal(
     if column not in data.column_names:
         raise UnknownColumn(f"{file}: no column {column!r}")
     cells = data.column(column).unique().drop_null()
-    found = stated.reveal(column, cells, Context(secrets.key, domain, lookup=secrets.tokens))
+    found = stated.reveal(column, cells, Context(secrets.key, domain, lookup=secrets.lookup))
     write_table(pa.table({"replacement": cells, "original": found}), output)
-    result = {"output": str(output), "values": len(cells), "unknown": found.null_count}
+    result = {"output": str(output), "values": len(cells)}
     emit(json, result, lambda: out.print(f"{len(cells):,} values written to {output}"))
 
 

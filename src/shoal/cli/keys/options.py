@@ -42,7 +42,8 @@ LookupFile = Annotated[
     typer.Option(
         "--lookup",
         metavar="FILE",
-        help="The sealed lookup table of tokens; it is created, or read and extended.",
+        help="The sealed lookup table of tokens; it is created or extended before a release shows "
+        "new tokens.",
     ),
 ]
 Domain = Annotated[
@@ -79,24 +80,18 @@ class Secrets:
     """The key that the options name, and the lookup table that it seals."""
 
     key: Key | None
-    tokens: Lookup | None
-    lookup: Path | None
-
-    def keep_tokens(self) -> None:
-        """Write the lookup table with its new tokens."""
-        if self.tokens is not None and self.lookup is not None and self.key is not None:
-            self.tokens.write(self.lookup, self.key)
+    lookup: Lookup | None
 
 
 def opened_secrets(
     file: Path | None, environment: str | None, command: str | None, lookup: Path | None
 ) -> Secrets:
-    """Return the key, and the lookup table of a file; a new file starts an empty table."""
+    """Return the key, and the lookup table of a file, which is created with its first token."""
     key = key_of(file, environment, command)
     if lookup is None:
-        return Secrets(key, None, None)
+        return Secrets(key, None)
     from shoal.identifiers.lookup import Lookup
 
     if key is None:
         raise InputError("--lookup needs the key that seals the table; give --key-file")
-    return Secrets(key, Lookup.read(lookup, key) if lookup.exists() else Lookup(), lookup)
+    return Secrets(key, Lookup(lookup, key))
