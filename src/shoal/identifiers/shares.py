@@ -1,11 +1,16 @@
-"""Shares of a key: any few of several people can restore it, fewer learn nothing.
+"""Shares of a key: any few of several people can restore it, fewer learn nothing useful.
 
-Shamir, "How to share a secret", CACM 22(11), 1979, as implemented by PyCryptodome.
+Shamir, "How to share a secret", CACM 22(11), 1979, as implemented by PyCryptodome. Each share has a
+check value of 128 bits, derived from the whole key and everything else in the share. It can be
+computed only with the key, so the shares that restore a key also show whether one was altered.
 """
 
 from __future__ import annotations
 
+import hmac
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.errors import InputError
@@ -14,9 +19,70 @@ from shoal.support.extras import requires
 from shoal.support.files import read_text, replace_file
 from shoal.support.options import check_whole
 
-_HEAD = "shoal key share 1"
 _HALF = 16  # bytes that PyCryptodome shares at once
-_MAX_SHARES = 100
+_CHECK = 16  # bytes of a check value
+_MIN_NEEDED, _MAX_SHARES = 2, 100
+_TEXT = """\
+shoal key share 1
+key {fingerprint}
+share {number} of {total}
+needed {needed}
+{secret}
+check {check}
+"""
+_PATTERN = re.compile(
+    _TEXT.format(
+        fingerprint="(?P<fingerprint>[0-9a-f]{8})",
+        number="(?P<number>[1-9][0-9]{0,2})",
+        total="(?P<total>[1-9][0-9]{0,2})",
+        needed="(?P<needed>[1-9][0-9]{0,2})",
+        secret=f"(?P<secret>[0-9a-f]{{{4 * _HALF}}})",
+        check=f"(?P<check>[0-9a-f]{{{2 * _CHECK}}})",
+    ).strip()
+)
+
+
+@dataclass(frozen=True, repr=False)
+class _Share:
+    """One share as its text states it."""
+
+    fingerprint: str
+    number: int
+    total: int
+    needed: int
+    secret: bytes
+    check: bytes
+
+    @classmethod
+    def read(cls, text: str) -> _Share:
+        """Return the share of a text; spaces at the ends of lines do not matter."""
+        found = _PATTERN.fullmatch("\n".join(map(str.rstrip, text.strip().splitlines())))
+        if found is None:
+            raise InputError("a file is not a share of a key, or is damaged")
+        number, total, needed = (int(found[name]) for name in ("number", "total", "needed"))
+        if not (number <= total <= _MAX_SHARES and _MIN_NEEDED <= needed <= total):
+            raise InputError(
+                "a share states numbers that `shoal keys split` never writes, so it was altered; "
+                "use the original share"
+            )
+        secret, check = (bytes.fromhex(found[name]) for name in ("secret", "check"))
+        return cls(found["fingerprint"], number, total, needed, secret, check)
+
+    def expected_check(self, key: Key) -> bytes:
+        """Return the check value that the owner of the key gave this share."""
+        numbers = (self.number, self.total, self.needed)
+        return key.derive("key share", *map(str, numbers), self.secret.hex())[:_CHECK]
+
+    def text(self, key: Key) -> str:
+        """Return the text of the share, with its check value."""
+        return _TEXT.format(
+            fingerprint=self.fingerprint,
+            number=self.number,
+            total=self.total,
+            needed=self.needed,
+            secret=self.secret.hex(),
+            check=self.expected_check(key).hex(),
+        )
 
 
 def split_key(key: Key, shares: int, needed: int) -> list[str]:
@@ -28,7 +94,7 @@ def split_key(key: Key, shares: int, needed: int) -> list[str]:
         needed: How many of them restore the key, at least 2.
 
     Returns:
-        The shares; each states its number and how many are needed.
+        The shares; each states its number, how many there are, and how many are needed.
 
     >>> shares = split_key(Key.new(), shares=3, needed=2)
     >>> len(shares), join_shares(shares[1:])
@@ -36,7 +102,7 @@ def split_key(key: Key, shares: int, needed: int) -> list[str]:
     """
     with requires("identifiers"):
         from Crypto.Protocol.SecretSharing import Shamir
-    check_whole("needed", needed, 2)
+    check_whole("needed", needed, _MIN_NEEDED)
     check_whole("shares", shares, needed)
     if shares > _MAX_SHARES:
         raise InputError(f"shares must be at most {_MAX_SHARES}, not {shares}")
@@ -45,8 +111,7 @@ def split_key(key: Key, shares: int, needed: int) -> list[str]:
     halves = [key.secret[:_HALF], key.secret[_HALF:]]
     left, right = (Shamir.split(needed, shares, half) for half in halves)
     return [
-        f"{_HEAD}\nkey {key.fingerprint}\nshare {number} of {shares}\nneeded {needed}\n"
-        f"{(one + other).hex()}\n"
+        _Share(key.fingerprint, number, shares, needed, one + other, b"").text(key)
         for (number, one), (_, other) in zip(left, right, strict=True)
     ]
 
@@ -61,7 +126,7 @@ def join_shares(shares: Sequence[str]) -> Key:
         The key.
 
     Raises:
-        InputError: Shares are missing, repeated, damaged, or of different keys.
+        InputError: Shares are missing, repeated, altered, or of different keys.
 
     >>> key = Key.new()
     >>> join_shares(split_key(key, 5, 3)[:3]).fingerprint == key.fingerprint
@@ -69,23 +134,38 @@ def join_shares(shares: Sequence[str]) -> Key:
     """
     with requires("identifiers"):
         from Crypto.Protocol.SecretSharing import Shamir
-    parsed = [_parsed(share) for share in shares]
-    if not parsed:
+    given = [_Share.read(share) for share in shares]
+    if not given:
         raise InputError("no share of a key is given")
-    fingerprint, _, needed, _ = parsed[0]
-    if any((each[0], each[2]) != (fingerprint, needed) for each in parsed):
-        raise InputError("the shares belong to different keys")
-    unique = {number: secret for _, number, _, secret in parsed}
+    if len({each.fingerprint for each in given}) > 1:
+        raise InputError("the shares belong to different keys; give the shares of one key")
+    if len({(each.total, each.needed) for each in given}) > 1:
+        raise InputError(
+            "the shares state different numbers of shares: they were made at different times, or "
+            "one was altered; give the shares that were made together"
+        )
+    unique = {each.number: each for each in given}
+    if any(each != unique[each.number] for each in given):
+        raise InputError("two different shares have one number: one was altered or forged")
+    needed = given[0].needed
     if len(unique) < needed:
         raise InputError(f"{needed} different shares are needed; {len(unique)} are given")
     chosen = sorted(unique.items())[:needed]
+    halves = (slice(_HALF), slice(_HALF, None))
     secret = b"".join(
-        Shamir.combine([(number, part[start : start + _HALF]) for number, part in chosen])
-        for start in (0, _HALF)
+        Shamir.combine([(number, each.secret[half]) for number, each in chosen]) for half in halves
     )
-    key = Key(secret)
-    if key.fingerprint != fingerprint:
-        raise InputError("a share is damaged: the restored key has another fingerprint")
+    try:
+        key = Key(secret)
+    except InputError:  # not random: no key that was split has these bytes
+        raise _altered(list(unique)) from None
+    wrong = [
+        number
+        for number, each in unique.items()
+        if not hmac.compare_digest(each.check, each.expected_check(key))
+    ]
+    if wrong or key.fingerprint != given[0].fingerprint:
+        raise _altered(wrong)
     return key
 
 
@@ -103,13 +183,6 @@ def read_shares(paths: Sequence[Path]) -> list[str]:
     return [read_text(path) for path in paths]
 
 
-def _parsed(share: str) -> tuple[str, int, int, bytes]:
-    """Return the fingerprint of the key, the share's number, how many are needed, and the share."""
-    try:
-        head, key, number, needed, secret = share.split("\n")[:5]
-        found = key.split()[1], int(number.split()[1]), int(needed.split()[1])
-        if head != _HEAD or len(secret) != 4 * _HALF:
-            raise ValueError
-        return (*found, bytes.fromhex(secret))
-    except (ValueError, IndexError):
-        raise InputError("a file is not a share of a key, or is damaged") from None
+def _altered(wrong: Sequence[int]) -> InputError:
+    which = f"share {wrong[0]}" if len(wrong) == 1 else "at least one of the shares"
+    return InputError(f"{which} was altered or forged; use the shares as they were written")
