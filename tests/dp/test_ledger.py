@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -280,6 +281,37 @@ def test_where_nothing_can_be_written_nothing_is_released(tmp_path, monkeypatch)
         started = True
     assert not started
     assert ledger.entries == ()
+
+
+def test_a_ledger_with_two_names_spends_under_neither(tmp_path):
+    one, other = tmp_path / "ledger.json", tmp_path / "second.json"
+    ledger = Ledger.open(one, (1.0, 0.0))
+    os.link(one, other)
+    for attempt in (
+        lambda: pay(ledger, 0.1),
+        lambda: Ledger.open(other),
+        lambda: Ledger.open(other, (1.0, 0.0)),
+        lambda: ledger.regrant(2.0),
+        ledger.spent,
+    ):
+        with pytest.raises(InputError, match=r"has 2 names \(hard links\)"):
+            attempt()
+    other.unlink()
+    pay(ledger, 1.0)
+    assert ledger.spent().epsilon == 1.0
+
+
+def test_a_symbolic_link_to_a_ledger_spends_the_same_budget(tmp_path):
+    one, other = tmp_path / "ledger.json", tmp_path / "second.json"
+    ledger = Ledger.open(one, (1.0, 0.0))
+    other.symlink_to(one)
+    linked = Ledger.open(other)
+    pay(linked, 0.6)
+    pay(ledger, 0.4)
+    with pytest.raises(BudgetSpent):
+        pay(linked, 0.1)
+    assert other.is_symlink()
+    assert [path.name for path in tmp_path.glob("*.lock")] == ["ledger.json.lock"]
 
 
 ELSEWHERE = """

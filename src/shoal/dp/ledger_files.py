@@ -2,7 +2,8 @@
 
 The seal is a digest of everything else in the file. Without a key it detects damage and accidental
 edits; with a key, only the holder of the key can create it. An older copy of the file keeps a valid
-seal: a seal cannot show that a file is the newest.
+seal: a seal cannot show that a file is the newest. A file with two names is refused, because a
+charge replaces one of them only.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from typing import Any
 from shoal.dp.claims import check_budget
 from shoal.dp.ledger_book import FAILED, RELEASED, RESERVED, Book, Entry, Grant
 from shoal.errors import InputError
-from shoal.support.files import read_text, replace_file
+from shoal.support.files import check_single_name, read_text, replace_file
 
 FORMAT, VERSION = "shoal privacy ledger", 2
 
 
 def read_book(path: Path, key: bytes | None = None) -> Book:
     """Read a ledger; raise an error if its seal does not match."""
+    check_single_name(path)
     text = read_text(path)
     try:
         data = json.loads(text, parse_constant=_no_constant)
