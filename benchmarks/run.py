@@ -30,6 +30,7 @@ import risk
 import robust
 import scaling
 import several
+import shifts
 import start
 import utility
 import web
@@ -50,6 +51,7 @@ SECTIONS: dict[str, Any] = {
     "attacks": attacks,
     "release": release,
     "identifiers": identifiers,
+    "shifts": shifts,
     "utility": utility,
     "dp": dp,
     "robust": robust,

@@ -80,6 +80,7 @@ REPLACED = {
     "a pseudonym of the person": {"who": "pseudonym"},
     "fake names of people": {"who": {"fake": {"kind": "address"}}},
     "shifted dates": {"day": "shift"},
+    "dates shifted by whole weeks": {"day": {"shift": {"days": 30, "whole_weeks": True}}},
     "shifted dates of linked rows": {"who": "pseudonym", "day": {"shift": {"days": 9}}},
     "redacted text": {"note": "redact"},
     "a phone that people share": {"phone": "pseudonym"},

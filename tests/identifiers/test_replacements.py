@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import date
+from datetime import date, timedelta
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +10,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError
+from shoal.evidence.language import Language
 from shoal.identifiers import (
     REPLACEMENTS,
     Clip,
@@ -151,6 +152,36 @@ def test_shifts_reach_both_ends_and_never_zero():
     assert {day.day - 10 for day in made.to_pylist()} == {-3, -2, -1, 1, 2, 3}
 
 
+def test_shifts_of_whole_weeks_reach_both_ends_and_keep_the_day_of_the_week():
+    days = [date(2024, 1, 10) + timedelta(n % 9) for n in range(2000)]
+    context = Context(CONTEXT.key, "study", pa.array([str(number) for number in range(2000)]))
+    made = Shift(days=27, whole_weeks=True).publish("d", pa.array(days), context)
+    moved = [(new - old).days for new, old in zip(made.cells.to_pylist(), days, strict=True)]
+    assert set(moved) == {-21, -14, -7, 7, 14, 21}
+    assert made.record["whole_weeks"] is True
+
+
+def test_shifts_of_days_and_of_weeks_have_nothing_in_common():
+    context = Context(CONTEXT.key, "study", pa.array([str(number) for number in range(2000)]))
+    cells = pa.array([date(2024, 1, 10)] * 2000)
+    days, weeks = (
+        Shift(days=7, whole_weeks=whole).publish("d", cells, context).cells.to_pylist()
+        for whole in (False, True)
+    )
+    pairs = set(zip(days, weeks, strict=True))
+    assert len(pairs) == 14 * 2
+
+
+@pytest.mark.parametrize("code", ["en", "de", "fr"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_evidence_says_how_dates_were_shifted_in_every_language(code, whole):
+    context = Context(CONTEXT.key, "study", pa.array(["a"]))
+    made = Shift(days=365, whole_weeks=whole).publish("d", pa.array(["2024-01-10"]), context)
+    said = Language.read(code).say(made.treatment)
+    assert ("52" if whole else "365") in said
+    assert "lang=" not in said
+
+
 def test_dates_without_people_or_that_are_no_dates_are_refused():
     with pytest.raises(InputError, match="declare the column that identifies people"):
         Shift().publish("visit", pa.array(["2024-01-01"]), CONTEXT)
@@ -182,7 +213,16 @@ def test_coarser_identifiers_are_covered_by_the_guarantee():
 
 
 @pytest.mark.parametrize(
-    "make", [Clip, lambda: Clip(5, 3), lambda: Round(0), lambda: Mask(sign="**")]
+    "make",
+    [
+        Clip,
+        lambda: Clip(5, 3),
+        lambda: Round(0),
+        lambda: Mask(sign="**"),
+        lambda: Shift(days=0),
+        lambda: Shift(days=6, whole_weeks=True),
+        lambda: Shift(whole_weeks=2),
+    ],
 )
 def test_impossible_options_are_refused(make):
     with pytest.raises(InputError):

@@ -53,7 +53,8 @@ REPLACEMENT_WHY = {
     "drop": "Safest: nothing of it is published.",
     "pseudonym": "The same person has the same code in every delivery to this recipient.",
     "ff1": "Digits stay digits, so that other systems accept the codes. The key reverses them.",
-    "shift": "Each person has one shift, so the time between two dates stays true.",
+    "shift": "Each person has one shift, so the time between two dates stays true. It can identify "
+    "people, and anyone who knows the period of the data can narrow down the shift.",
     "mask": "What remains is treated as something others may know.",
     "redact": "Names and numbers that are recognized are removed; others may remain.",
 }
