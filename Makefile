@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install browser java pictures warm wheel demo test deep lowest mutate lint format bench bench-scale study docs clean
+.PHONY: install browser java pictures warm wheel demo test deep lowest mutate lint format bench bench-scale house siege study docs clean
 
 install: $(VENV)/.installed
 
@@ -60,6 +60,7 @@ test: $(VENV)/.warm browser java
 
 deep: $(VENV)/.warm browser java
 	SHOAL_DEEP=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	$(MAKE) siege
 
 # The lowest versions that pyproject.toml allows, without the networks' part (torch).
 lowest:
@@ -108,6 +109,15 @@ ROWS ?= 1e6
 MEMORY ?= 2GB
 bench-scale: install
 	$(BIN)/python benchmarks/scale.py --rows $(ROWS) --memory $(MEMORY) $(if $(METHOD),--method $(METHOD)) $(if $(FOLDER),--folder $(FOLDER)) $(ARGS)
+
+# How the code is cut: files, imports, and what one run crosses.
+house: install
+	$(BIN)/python benchmarks/house.py
+
+# Random tables through the command line, each file judged independently.
+TABLES ?= 20000
+siege: $(VENV)/.warm
+	$(BIN)/python -m tests.siege --tables $(TABLES) $(if $(SEED),--seed $(SEED))
 
 # A published study: `make study` lists them, `make study NAME=risk` runs one, FULL=1 at its published size.
 study: install

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 
@@ -159,6 +160,9 @@ def covers(cell, value, paths):
         return True
     if not isinstance(cell, str):
         return False
+    if _is_number(value) and not cell.startswith("["):  # 8, 8.0 and 8.00 are one number
+        listed = cell.removesuffix(" or missing").removeprefix("{").removesuffix("}")
+        return any(_exact(member) == _exact(value) for member in listed.split(", "))
     if cell.endswith(" or missing"):
         return value is None or covers(cell.removesuffix(" or missing"), value, {})
     if cell.startswith("{") and cell.endswith("}"):
@@ -173,6 +177,11 @@ def covers(cell, value, paths):
             return False
         return order.index(ends[0]) <= order.index(value) <= order.index(ends[1])
     return False
+
+
+def _is_number(value):
+    """Tell whether a value is a number, which a file may spell in several ways."""
+    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
 
 
 def _exact(number):
