@@ -154,5 +154,7 @@ def test_a_file_without_rows_or_columns_is_checked(tmp_path):
     path = tmp_path / "empty.parquet"
     write_table(DATA.slice(0, 0), path)
     check_pages(path)
+    assert pq.read_table(path).num_rows == 0
     pq.write_table(pa.table({}), path)
     check_pages(path)
+    assert pq.read_table(path).num_columns == 0
