@@ -2,8 +2,11 @@
 
 import ast
 import json
+import os
+import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -165,9 +168,34 @@ def test_a_pack_can_be_compared_with_a_digest_received_elsewhere(pack, capsys):
     assert "differs from the digest" in capsys.readouterr().out
 
 
+def test_rows_spill_to_a_private_folder_that_nobody_can_predict(tmp_path, monkeypatch):
+    spill, victim, modes = tmp_path / "spill", tmp_path / "victim", set()
+    spill.mkdir()
+    victim.mkdir()
+    predicted = spill / f"evidence-{os.getpid()}"
+    predicted.symlink_to(victim)
+    monkeypatch.setattr(tempfile, "tempdir", str(spill))
+    (tmp_path / "r.csv").write_text("age\n30\n30\n")
+
+    class Watched(verify.Released):
+        def rows(self, query):
+            used = Path(super().rows("SELECT current_setting('temp_directory')")[0][0])
+            modes.add((used.parent, used.stat().st_mode))
+            return super().rows(query)
+
+    monkeypatch.setattr(verify, "Released", Watched)
+    checks = {"ages": [], "postcodes": [], "large_areas": None}
+    verify.measure(tmp_path / "r.csv", {"age": "quasi"}, checks)
+    ((folder, mode),) = modes
+    assert (folder, stat.S_ISDIR(mode)) == (spill, True)
+    assert os.name != "posix" or stat.S_IMODE(mode) == 0o700
+    assert list(spill.iterdir()) == [predicted]
+    assert not list(victim.iterdir())
+
+
 def test_the_verifier_is_short_and_uses_only_the_standard_library_and_duckdb():
     text = Path(verify.__file__).read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 400
+    assert len(text.splitlines()) <= 450
     imported = {
         name.partition(".")[0]
         for node in ast.walk(ast.parse(text))

@@ -12,7 +12,6 @@ import csv
 import hashlib
 import json
 import math
-import os
 import re
 import sys
 import tempfile
@@ -85,12 +84,8 @@ def judge(rule: dict[str, Any], evidence: dict[str, Any]) -> str:
 class Released:
     """The rows of a file or folder of parts in DuckDB; c0, c1, … are the columns of the file."""
 
-    def __init__(self, path: Path, memory: str | None) -> None:
-        import duckdb
-
-        settings: dict[str, Any] = {"memory_limit": memory} if memory else {}
-        settings["temp_directory"] = f"{tempfile.gettempdir()}/evidence-{os.getpid()}"
-        self._database, self._error = duckdb.connect(config=settings), duckdb.Error
+    def __init__(self, path: Path, database: Any, error: type[Exception]) -> None:
+        self._database, self._error = database, error
         parts = sorted(path.glob("part-*")) if path.is_dir() else [path]
         names = [re.sub(r"([*?[])", r"[\1]", str(file)).replace("'", "''") for file in parts]
         files = "[" + ", ".join(f"'{name}'" for name in names) + "]"  # exact names, not patterns
@@ -140,7 +135,17 @@ def measure(path: Path, roles: Any, checks: Any, memory: str | None = None) -> d
     roles: the role of each released column; checks: columns with ages and with postal codes, and
     the first three digits of areas with more than 20,000 people, None if they are not known.
     """
-    released = Released(path, memory)
+    import duckdb
+
+    settings = {"memory_limit": memory} if memory else {}
+    with (
+        tempfile.TemporaryDirectory(prefix="evidence-") as spill,  # only its owner may enter it
+        duckdb.connect(config={"temp_directory": spill, **settings}) as database,
+    ):
+        return _figures(Released(path, database, duckdb.Error), roles, checks)
+
+
+def _figures(released: Released, roles: Any, checks: Any) -> dict[str, Any]:
     keys = ", ".join(released.column(name) for name, role in roles.items() if role == "quasi")
     sizes = f"SELECT count(*) AS n FROM released GROUP BY {keys}"
     found = released.rows(f"SELECT sum(n), count(*), min(n), max(n) FROM ({sizes})")[0]
