@@ -168,6 +168,72 @@ def test_a_pack_can_be_compared_with_a_digest_received_elsewhere(pack, capsys):
     assert "differs from the digest" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("value", ["", " ", "0" * 63, "0" * 65, "x" * 64])
+@pytest.mark.parametrize("option", ["--digest", "--key"])
+def test_an_option_without_a_digest_is_wrong_usage(pack, option, value, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        verify.main([str(pack), option, value])
+    assert stopped.value.code == 2
+    assert f"{option}: needs a SHA-256" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[""], ["pack", "--release", ""]])
+def test_an_empty_path_is_not_the_current_folder(pack, arguments, monkeypatch, capsys):
+    monkeypatch.chdir(pack)
+    with pytest.raises(SystemExit) as stopped:
+        verify.main(arguments)
+    assert stopped.value.code == 2
+    assert "is empty" in capsys.readouterr().err
+
+
+def test_an_empty_digest_or_key_is_never_skipped(pack):
+    with pytest.raises(verify.PackError, match="differs from the digest"):
+        verify.verify(pack, None, "", None)
+    with pytest.raises(verify.PackError, match="not signed"):
+        verify.verify(pack, None, None, "")
+
+
+def test_a_pack_without_a_digest_to_compare_says_what_it_cannot_prove(pack, capsys):
+    assert verify.main([str(pack)]) == 0
+    printed = capsys.readouterr().out
+    assert "signature: none\n" in printed
+    assert "not recomputed: figures that need the original table" in printed
+    assert "NOT PROVEN: who wrote the pack. " in printed
+    assert verify.main([str(pack), "--digest", verify.digest(pack / "manifest.json")]) == 0
+    assert "NOT PROVEN" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "evidence.json"])
+@pytest.mark.parametrize(
+    "text",
+    ['{"a":' * 100_000, "[" * 100_000, '{"a":' * 900 + "1" + "}" * 900, "[]", "1", "null",
+     '[["files", {}]]', '{"files": 1, "release": [], "key": {}}', "{", "", "NaN", "9" * 5000,
+     '{"files": {"\\ud800": 1}, "release": {}, "key": null}', "\x00", "\xff"],
+)  # fmt: skip
+def test_malformed_json_ends_in_one_sentence(pack, file, text, capsys):
+    (pack / file).write_bytes(text.encode("latin-1"))
+    if file != "manifest.json":
+        manifest = json.loads((pack / "manifest.json").read_bytes())
+        stated = {"bytes": (pack / file).stat().st_size, "sha256": verify.digest(pack / file)}
+        manifest["files"][file] = stated
+        (pack / "manifest.json").write_bytes(verify.canonical(manifest))
+    assert verify.main([str(pack)]) == 1
+    printed, errors = capsys.readouterr()
+    assert (printed.count("\n"), errors) == (1, "")
+    assert printed.startswith("NOT VERIFIED: ")
+
+
+def test_names_of_a_pack_do_not_control_the_terminal(pack, capsys):
+    crosswalk = "\x1b]0;title\x07\x9b2J\u202everified\nverified: every digest"
+    change_evidence(pack, lambda e: e["crosswalks"][0].update(title=crosswalk))
+    change_evidence(pack, lambda e: e["crosswalks"][0]["rows"][0]["figure"].update(value=0))
+    seal(pack)
+    assert verify.main([str(pack)]) == 1
+    printed = capsys.readouterr().out
+    assert printed[:-1].isprintable()
+    assert "\\x1b]0;title" in printed
+
+
 def test_rows_spill_to_a_private_folder_that_nobody_can_predict(tmp_path, monkeypatch):
     spill, victim, modes = tmp_path / "spill", tmp_path / "victim", set()
     spill.mkdir()

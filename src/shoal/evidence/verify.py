@@ -22,6 +22,10 @@ from typing import Any
 FILES = ("evidence.json", "index.html", "verify.py")
 MANIFEST, SIGNATURE = "manifest.json", "signature.json"
 FORMAT = {"name": "shoal-evidence", "version": 1}
+ORIGIN = (
+    "who wrote the pack. Anyone who changes the release can write a pack that verifies. Give "
+    "--digest or --key with a SHA-256 that you received separately."
+)
 LEAST, PLACES = 5, 6  # counts of 1 to 4 are given in words; decimal places of figures
 _PART = r"([01]\d|Q[1-4]|W[0-5]\d)"  # of a year
 _BYTE = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
@@ -294,11 +298,14 @@ def check_files(pack: Path, release: Path | None) -> tuple[dict[str, Any], dict[
 def _read(path: Path) -> tuple[dict[str, Any], bytes]:
     try:
         data = path.read_bytes()
-        return dict(json.loads(data)), data
+        parsed = json.loads(data)
     except OSError:
         raise PackError(f"{path.name}: is missing") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise PackError(f"{path.name}: was changed") from None
+    if not isinstance(parsed, dict):
+        raise PackError(f"{path.name}: was changed")
+    return parsed, data
 
 
 def _check_digest(path: Path, name: str, stated: dict[str, Any]) -> None:
@@ -311,9 +318,9 @@ def _check_digest(path: Path, name: str, stated: dict[str, Any]) -> None:
 def check_signature(pack: Path, manifest: dict[str, Any], key: str | None) -> str:
     """Return what is known of the signature, in words; a wrong one is a failure."""
     if manifest["key"] is None:
-        if key:
+        if key is not None:
             raise PackError("the pack is not signed")
-        return "not signed"
+        return "none"
     signature, data = _read(pack / SIGNATURE)
     if data != canonical(signature) or set(signature) != {"algorithm", "public_key", "signature"}:
         raise PackError(f"{SIGNATURE}: was changed")
@@ -321,7 +328,7 @@ def check_signature(pack: Path, manifest: dict[str, Any], key: str | None) -> st
     fingerprint = hashlib.sha256(public).hexdigest()
     if fingerprint != manifest["key"] or signature["algorithm"] != "Ed25519":
         raise PackError(f"{SIGNATURE}: belongs to another key than the manifest states")
-    if key and key.lower() != fingerprint:
+    if key is not None and key.lower() != fingerprint:
         raise PackError("the pack is signed with another key")
     try:
         from cryptography.exceptions import InvalidSignature
@@ -329,7 +336,7 @@ def check_signature(pack: Path, manifest: dict[str, Any], key: str | None) -> st
 
         Ed25519PublicKey.from_public_bytes(public).verify(signed, (pack / MANIFEST).read_bytes())
     except ImportError:
-        if key:
+        if key is not None:
             raise PackError("the signature cannot be checked: install cryptography") from None
         return "NOT CHECKED; install cryptography to check the signature"
     except (InvalidSignature, ValueError):
@@ -364,39 +371,69 @@ def check_figures(evidence: dict[str, Any], path: Path, memory: str | None = Non
                 raise PackError(f"evidence.json: a status of {crosswalk['title']} differs")
 
 
-def verify(pack: Path, release: Path | None, stated: str | None, key: str | None) -> str:
+def verify(pack: Path, release: Path | None, stated: str | None, key: str | None) -> list[str]:
     """Verify a pack against digests of its manifest and key, if given, and return a summary."""
     manifest, evidence, path = check_files(pack, release)
     found = digest(pack / MANIFEST)
-    if stated and stated.lower() != found:
+    if stated is not None and stated.lower() != found:
         raise PackError(f"{MANIFEST}: differs from the digest that you gave")
     signature = check_signature(pack, manifest, key)
     check_figures(evidence, path)
     classes = evidence["measured"]["classes"]
-    return (
-        "verified: every digest and every figure of the released file recomputes\n"
-        f"classes: {classes['number']:,}, the smallest with {classes['smallest']:,} rows\n"
-        f"manifest: {found}\nsignature: {signature}"
-    )
+    lines = [
+        "verified: every digest and every figure of the released file recomputes",
+        f"classes: {classes['number']:,}, the smallest with {classes['smallest']:,} rows",
+        f"manifest: {found}",
+        f"signature: {signature}",
+        "not recomputed: figures that need the original table, such as attacks and utility",
+    ]
+    return lines if stated or key else [*lines, f"NOT PROVEN: {ORIGIN}"]
+
+
+def shown(text: str) -> str:
+    """Return a text with the characters escaped that a terminal would obey or cannot show."""
+    text = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    encoding = sys.stdout.encoding or "ascii"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _sha256(text: str) -> str:
+    """Return the hexadecimal digits of a digest; anything else, also nothing, is wrong usage."""
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", text.strip()):
+        raise argparse.ArgumentTypeError("needs a SHA-256 of 64 hexadecimal digits")
+    return text.strip()
+
+
+def _path(text: str) -> Path:
+    """Return a path; an empty one would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("needs a path, but is empty")
+    return Path(text)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Verify a pack and return the exit status."""
     parser = argparse.ArgumentParser(description="Verify an evidence pack.")
-    parser.add_argument("pack", nargs="?", type=Path, default=Path(__file__).resolve().parent)
-    parser.add_argument("--release", type=Path, help="the released file or folder, if it was moved")
-    parser.add_argument("--digest", help="the SHA-256 of manifest.json that you received")
-    parser.add_argument("--key", help="the SHA-256 of the public key that must have signed")
+    parser.add_argument("pack", nargs="?", type=_path, default=Path(__file__).resolve().parent)
+    parser.add_argument(
+        "--release", type=_path, help="the released file or folder, if it was moved"
+    )
+    parser.add_argument(
+        "--digest", type=_sha256, help="the SHA-256 of manifest.json that you received"
+    )
+    parser.add_argument(
+        "--key", type=_sha256, help="the SHA-256 of the public key that must have signed"
+    )
     given, status = parser.parse_args(arguments), 1
     try:
-        text, status = verify(given.pack, given.release, given.digest, given.key), 0
+        lines, status = verify(given.pack, given.release, given.digest, given.key), 0
     except PackError as error:
-        text = f"NOT VERIFIED: {error}"
+        lines = [f"NOT VERIFIED: {error}"]
     except ModuleNotFoundError:
-        text, status = "NOT VERIFIED: install duckdb to recompute the figures", 2
-    except (LookupError, TypeError, AttributeError, ValueError):
-        text = "NOT VERIFIED: the pack is not readable as an evidence pack"
-    sys.stdout.write(f"{text}\n")
+        lines, status = ["NOT VERIFIED: install duckdb to recompute the figures"], 2
+    except Exception:  # a forged pack may fail anywhere, and its failure proves nothing
+        lines = ["NOT VERIFIED: the pack is not readable as an evidence pack"]
+    sys.stdout.write("".join(f"{shown(line)}\n" for line in lines))
     return status
 
 
