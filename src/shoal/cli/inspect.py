@@ -185,7 +185,8 @@ def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
         out.print(f"  shoal anonymize {file} --schema {output} -k 5 -o {release}", soft_wrap=True)
         return
     out.print("\na schema to start from (check every role; -o FILE.yaml writes it):\n")
-    out.print(data["schema"], soft_wrap=True)
+    for line in data["schema"].split("\n"):
+        out.print(line, soft_wrap=True)
 
 
 def _show_hints(hints: list[dict[str, Any]]) -> None:

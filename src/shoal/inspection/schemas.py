@@ -192,6 +192,12 @@ def _dump(data: dict[str, Any]) -> str:
             "tag:yaml.org,2002:map", line, flow_style=True
         ),
     )
+    Dumper.add_representer(  # a line break in a name is shown as \n, not as a line of the file
+        str,
+        lambda dumper, text: dumper.represent_scalar(
+            "tag:yaml.org,2002:str", text, style='"' if "\n" in text else None
+        ),
+    )
     text: str = yaml.dump(
         data,
         Dumper=Dumper,

@@ -255,7 +255,6 @@ def _show_check(data: dict[str, Any], most: int) -> None:
 
 def _draw(tree: Hierarchy, most: int, lines: int) -> None:
     import numpy as np
-    from rich.text import Text
     from rich.tree import Tree as Drawing
 
     left = lines - 1  # lines still to draw, after the root's
@@ -263,7 +262,7 @@ def _draw(tree: Hierarchy, most: int, lines: int) -> None:
     def add(drawing: Drawing, text: str) -> Drawing:
         nonlocal left
         left -= 1
-        return drawing.add(Text(text)) if left >= 0 else drawing
+        return drawing.add(text) if left >= 0 else drawing
 
     def grow(drawing: Drawing, level: int, group: int) -> None:
         if level == 0 or left < 0:
@@ -277,7 +276,7 @@ def _draw(tree: Hierarchy, most: int, lines: int) -> None:
         if len(children) > most:
             add(drawing, f"… {len(children) - most:,} more")
 
-    root = Drawing(Text(f"{tree.levels[-1].labels[0]}  ({len(tree):,})"))
+    root = Drawing(f"{tree.levels[-1].labels[0]}  ({len(tree):,})")
     grow(root, tree.height, 0)
     out.print(root)
     if left < 0:

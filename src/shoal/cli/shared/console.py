@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -27,17 +29,66 @@ if TYPE_CHECKING:
     from shoal.support.progress import Progress
 
 
-# names of files and columns are printed literally, without markup or emoji codes
-out = Console(highlight=False, soft_wrap=False, markup=False, emoji=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+class PlainConsole(Console):
+    """A console on which names of files, columns and values cannot control the terminal.
+
+    Control characters, escape sequences, marks that reorder text and characters that cannot be
+    seen are shown as escapes, and so are line breaks inside a text. Names have no markup or emoji.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text with escapes, so that tables have room for them."""
+        start, end = len(text) - len(text.lstrip("\n")), len(text.rstrip("\n"))
+        inside = escaped(text[start:end], line_breaks=True)
+        return super().render_str(text[:start] + inside + text[max(start, end) :], **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Yield what is printed; texts that were not rendered from strings are escaped here."""
+        for segment in super().render(renderable, options):
+            if segment.control:  # written by rich, for progress bars
+                yield segment
+            else:
+                yield Segment(escaped(segment.text), segment.style)
+
+
+class PlainGrid(Grid):
+    """A table whose cells are one line each."""
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        """Add a row; line breaks in names and values are shown as escapes."""
+        shown = (
+            escaped(each, line_breaks=True) if isinstance(each, str) else each for each in cells
+        )
+        super().add_row(*shown, **options)
+
+
+def escaped(text: str, *, line_breaks: bool = False) -> str:
+    """Return a text with the characters escaped that a terminal would obey or cannot show."""
+    if text.isprintable():
+        return text
+    return "".join(
+        each
+        if each.isprintable() or (each == "\n" and not line_breaks) or category(each) == "Zs"
+        else ascii(each)[1:-1]
+        for each in text
+    )
+
+
+out = PlainConsole(soft_wrap=False)
+err = PlainConsole(stderr=True, soft_wrap=True)
 
 
 def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> None:
     """Print data as JSON, or call `show` to print it for people."""
     if as_json:
         text = json.dumps(plain(data), indent=2, ensure_ascii=False)
-        if not encodable(text, sys.stdout):
-            text = json.dumps(plain(data), indent=2)
+        if escaped(text) != text or not encodable(text, sys.stdout):
+            text = json.dumps(plain(data), indent=2).replace("\x7f", "\\u007f")
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
     else:
@@ -51,13 +102,13 @@ def discard_unwritten() -> None:
 
 
 def one_line(message: object) -> str:
-    """Return a message with line breaks and control characters replaced by spaces."""
-    return "".join(sign if sign.isprintable() else " " for sign in str(message))
+    """Return a message with its line breaks replaced by spaces and control characters escaped."""
+    return escaped(" ".join(str(message).splitlines()))
 
 
-def grid(*headings: str, title: str | None = None) -> Grid:
+def grid(*headings: str, title: str | None = None) -> PlainGrid:
     """Return an empty table in the common style; without any heading it has no header."""
-    table = Grid(
+    table = PlainGrid(
         title=title,
         title_justify="left",
         box=None,
@@ -66,7 +117,7 @@ def grid(*headings: str, title: str | None = None) -> Grid:
         show_header=any(headings),
     )
     for heading in headings:
-        table.add_column(heading, overflow="fold")
+        table.add_column(escaped(heading, line_breaks=True), overflow="fold")
     return table
 
 
@@ -75,7 +126,7 @@ def verdict(model: str, kept: bool, outcome: str, warnings: Sequence[str] = ()) 
     colour = "red" if not kept else "yellow" if warnings else "green"
     if kept and warnings:
         outcome += f", with {counted(len(warnings), 'warning')}"
-    return Text.assemble((model, "bold"), "  ", (outcome, colour))
+    return Text.assemble((escaped(model, line_breaks=True), "bold"), "  ", (outcome, colour))
 
 
 def show_warnings(
@@ -166,7 +217,7 @@ def noting_unkept_kernels() -> Iterator[None]:
         if issubclass(category, KernelsNotKept):
             note(str(message))
         else:
-            show(message, category, *place, **more)
+            show(one_line(message), category, *place, **more)
 
     with warnings.catch_warnings():
         warnings.showwarning = showwarning
@@ -197,13 +248,19 @@ def bars() -> Iterator[None]:
     from shoal.support.progress import listening
 
     spinner = SpinnerColumn("dots" if encodable("⠋", sys.stderr) else "line")
-    columns = (spinner, TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (
+        spinner,
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+    )
     with Bars(*columns, console=err, transient=True) as drawn:
         tasks: dict[str, Any] = {}
 
         def listener(event: Progress) -> None:
             if event.stage not in tasks:
-                tasks[event.stage] = drawn.add_task(event.stage, total=event.total)
+                stage = escaped(event.stage, line_breaks=True)
+                tasks[event.stage] = drawn.add_task(stage, total=event.total)
             drawn.update(tasks[event.stage], completed=event.done, total=event.total)
 
         with listening(listener):
