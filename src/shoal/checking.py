@@ -99,7 +99,7 @@ def _published(data: Any, roles: dict[str, Any], quasi: Sequence[str], **units: 
     if isinstance(data, (str, Path)):
         from shoal.reading import Format, read_arrow
 
-        data = read_arrow(Path(data), Format(), quasi)
+        data = read_arrow(Path(data), Format(), quasi, expected=quasi)
     return Table.from_arrow(from_frame(data), roles, rows_are_people=not units["person"], **units)
 
 

@@ -312,8 +312,8 @@ class Release:
             order: "canonical" sorts the rows by their published values, so that their order reveals
                 nothing else. "original" keeps the order of the input, which can reveal hidden
                 values: in a table sorted by date the position of a row reveals its date.
-            escape_formulas: Put a single quote before cells of a text file that a spreadsheet
-                would run, such as `=1+1`.
+            escape_formulas: Put a single quote before cells and names of columns of a text file
+                that a spreadsheet would run, such as `=1+1`, also after a semicolon in a cell.
             parts: The format of the parts of a folder: "parquet" or "csv".
 
         Returns:

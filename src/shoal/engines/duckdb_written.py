@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.core.publishing.formulas import unescape_names
 from shoal.engines.duckdb_released import counted_of, pack_words
 from shoal.engines.duckdb_session import Session, literal, quoted
 from shoal.engines.engine import PERSON, Counted
@@ -42,7 +43,7 @@ def count_written(
     if not text:
         check_parquet(files, files)
     else:
-        source = f"read_csv([{paths}], {_text_options(files[0])})"
+        source = f"read_csv([{paths}], {_text_options(files[0], names)})"
     listed = ", ".join(map(quoted, quasi if by_person else names))
     counts = "count(*) AS n"
     if by_person and value is not None:
@@ -81,7 +82,7 @@ def count_on_disk(
             session.close()
 
 
-def _text_options(file: Path) -> str:
+def _text_options(file: Path, expected: Sequence[str]) -> str:
     """Return how a text file was written; nothing is detected.
 
     A missing cell is empty, and an empty text is quoted; a missing cell of the only column is
@@ -89,7 +90,7 @@ def _text_options(file: Path) -> str:
     """
     sign = "\t" if file.suffix == ".tsv" else ","
     with file.open(encoding="utf-8", newline="") as handle:
-        names = next(csv.reader(handle, delimiter=sign))
+        names = unescape_names(next(csv.reader(handle, delimiter=sign)), expected)
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
     quoted_nulls = "true" if len(names) == 1 else "false"
     return (

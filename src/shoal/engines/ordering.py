@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.publishing.formulas import escape_formulas, escape_texts, has_formulas
+from shoal.core.publishing.formulas import (
+    escape_formulas,
+    escape_names,
+    escape_texts,
+    has_formulas,
+)
 from shoal.core.publishing.row_order import MAX_NATURAL
 from shoal.core.values.encoding import combined, is_text, texts
 from shoal.core.values.midnights import as_dates
@@ -48,11 +53,12 @@ class Layout:
     @property
     def schema(self) -> Any:
         """The schema of the written file."""
+        names = list(self.order.sequence)
         kinds = [
-            (name, self.cells[name].type if name in self.cells else self.plain[name])
-            for name in self.order.sequence
+            self.cells[name].type if name in self.cells else self.plain[name] for name in names
         ]
-        return pa.schema(kinds)
+        shown = escape_names(names) if self.escape else names
+        return pa.schema(list(zip(shown, kinds, strict=True)))
 
     @property
     def labels(self) -> Mapping[str, Any]:
@@ -119,6 +125,7 @@ def formula_columns(release: LargeRelease) -> list[str]:
     """Return the columns of a text file with cells that a spreadsheet would run."""
     layout = lay_out(release, text=True)
     found = {name for name, cells in layout.cells.items() if has_formulas(cells)}
+    found |= {name for name in layout.order.sequence if has_formulas(pa.array([name]))}
     for name, kind in layout.plain.items():
         if is_text(kind) and layout.rows.facts(name, kind).formulas:
             found.add(name)

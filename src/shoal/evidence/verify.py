@@ -150,6 +150,11 @@ def measure(path: Path, roles: Any, checks: Any, memory: str | None = None) -> d
 
 
 def _figures(released: Released, roles: Any, checks: Any) -> dict[str, Any]:
+    # the file may have quotes in names that a spreadsheet would run as formulas
+    bare = {name.replace("'", ""): name for name in roles}
+    released.names = [
+        name if name in roles else bare.get(name.replace("'", ""), name) for name in released.names
+    ]
     keys = ", ".join(released.column(name) for name, role in roles.items() if role == "quasi")
     sizes = f"SELECT count(*) AS n FROM released GROUP BY {keys}"
     found = released.rows(f"SELECT sum(n), count(*), min(n), max(n) FROM ({sizes})")[0]

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal._compat.messages import CsvFault, read_csv_error
+from shoal.core.publishing.formulas import unescape_names
 from shoal.core.values.encoding import without_codes
 from shoal.errors import InputError
 from shoal.reading.checks import check_names
@@ -74,6 +75,7 @@ def scan_csv(
         dialect = dialect.trimmed() if form.trim else dialect
         header = form.names is None and form.header is not False
         names = form.names or (dialect.header if header else numbered(len(dialect.header)))
+        names = unescape_names(names, expected) if header else names
         certain = not header or bool(form.header) or not set(names).isdisjoint(expected)
         if not certain:
             check_header(source, dialect)

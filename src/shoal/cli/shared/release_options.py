@@ -73,7 +73,8 @@ EscapeFormulas = Annotated[
     bool,
     typer.Option(
         "--escape-formulas",
-        help="Prefix a quote to cells of a CSV file that a spreadsheet would run: =1+1.",
+        help="Prefix a quote to cells and column names of a CSV file that a spreadsheet would run: "
+        "=1+1.",
     ),
 ]
 People = Annotated[
