@@ -13,7 +13,8 @@
     ├── NotAnonymous      a release violates its model                exit status 1
     └── BudgetSpent       a release would exceed the granted budget   exit status 1
 
-A message names files, columns, row numbers and counts, never a cell value.
+A message names files, columns, row numbers and counts, never a cell value, and hides user,
+password and query of an address.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from shoal.support.wording import option
+from shoal.support.wording import option, without_secrets
 
 
 class ShoalError(Exception):
@@ -39,6 +40,12 @@ class ShoalError(Exception):
     """
 
     exit_status: ClassVar[int] = 2
+
+    def __str__(self) -> str:
+        return without_secrets(Exception.__str__(self))  # KeyError would quote the message
+
+    def __repr__(self) -> str:
+        return without_secrets(Exception.__repr__(self))
 
 
 class InputError(ShoalError, ValueError):
@@ -105,8 +112,6 @@ class UnknownColumn(InputError, KeyError):  # noqa: N818
     ...     print(error)
     no column 'weight' with a role; there are name, age, sex, zipcode, disease
     """
-
-    __str__ = Exception.__str__  # KeyError would quote the message
 
 
 class NotCovering(InputError):  # noqa: N818

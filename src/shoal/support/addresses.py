@@ -7,12 +7,13 @@ from pathlib import Path
 
 from shoal.errors import InputError
 
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")  # one letter is a drive
+# the part before the last colon is that of jdbc:postgresql://host; one letter is a drive
+_ADDRESS = re.compile(r"\s*((?:[A-Za-z][A-Za-z0-9+.-]*:)*[A-Za-z][A-Za-z0-9+.-]+):/+")
 # a password (what follows a colon, unless it is a port), or a setting such as a key or signature
-_SECRET = re.compile(r"[^/@:]*:(?!\d+(/|$))[^@]*@|.*[?&][^/*?]*=")
-
-
-_OTHERS = ("postgres", "file")  # databases have their own check, and files no credentials
+_SECRET = re.compile(r"[^/@:]*:(?!\d+(/|$))[^@]*@|.*[?&;#][^/*?]*=", re.DOTALL)
+_OTHERS = ("postgres", "postgresql", "file")  # databases have a check, and files no credentials
+# what stands before an @ there is a container or a name, elsewhere it may be a key or a token
+_USERS = ("abfs", "abfss", "az", "ftp", "hdfs", "sftp", "smb", "ssh", "wasb", "wasbs", "webhdfs")
 
 
 class AddressPath(type(Path())):  # type: ignore[misc]
@@ -34,6 +35,7 @@ class FolderPath(AddressPath):
 def address_of(path: str | Path) -> str | None:
     """Return a path as an address, None if it is an ordinary path.
 
+    Anything that begins with a scheme and `://` is an address, also of a store that is not known.
     A `Path` has lost one of the two slashes. An address that holds a password, a key or a signature
     is refused: addresses are shown in messages and reports.
 
@@ -44,7 +46,7 @@ def address_of(path: str | Path) -> str | None:
     if found is None:
         return None
     rest = str(path)[found.end() :]
-    if not found[1].startswith(_OTHERS) and _holds_secret(found[1], rest):
+    if found[1] not in _OTHERS and _holds_secret(found[1], rest):
         raise InputError(
             "leave passwords, keys and signatures out of the address; set them in the environment "
             "or in the configuration of the store"
@@ -54,7 +56,7 @@ def address_of(path: str | Path) -> str | None:
 
 
 def _holds_secret(scheme: str, rest: str) -> bool:
-    token = scheme in ("http", "https") and "@" in rest.partition("/")[0]
+    token = scheme.lower() not in _USERS and "@" in rest.partition("/")[0]
     return token or _SECRET.match(rest) is not None
 
 

@@ -14,10 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, OutputError, ShoalError
+from shoal.support.addresses import address_of
 from shoal.support.temporaries import temporary_file, temporary_folder
 from shoal.support.wording import option
 
-DATABASE = re.compile(r"postgres(?:ql)?:/{1,2}(.+)", re.DOTALL)
+DATABASE = re.compile(r"\s*postgres(?:ql)?:/{1,2}(.+)", re.DOTALL)
+_PASSWORD = re.compile(
+    r"[^/@]*:(?!\d+(/|$))[^@]*@|.*[?&][^=&]*(password|passwd|pwd|secret|token)[^=&]*=",
+    re.IGNORECASE | re.DOTALL,
+)
 _inputs: ContextVar[set[object] | None] = ContextVar("files that were read", default=None)
 
 
@@ -46,7 +51,7 @@ def is_database(path: object) -> bool:
     (True, False)
     """
     found = DATABASE.match(str(path))
-    if found and re.match(r"[^/@]*:[^/@]*@|.*[?&]password=", found[1], re.IGNORECASE):
+    if found and _PASSWORD.match(found[1]):
         raise InputError(
             "leave the password out of the address: set PGPASSWORD, or keep it in ~/.pgpass"
         )
@@ -56,10 +61,12 @@ def is_database(path: object) -> bool:
 def check_readable(path: Path) -> None:
     """Reject a path that is not a readable, non-empty file, with the reason.
 
-    The address of a database is accepted; the server is asked when it is read.
+    The address of a database is accepted; the server is asked when it is read. Any address with a
+    password, a key or a signature is refused.
     """
     if is_database(path):
         return
+    address_of(path)
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -115,6 +122,7 @@ def check_writable(path: Path, *, force: bool = False, update: bool = False) -> 
     Parameters:
         update: The new content continues the content that was read from the file.
     """
+    address_of(path)
     if "\0" in str(path):
         raise OutputError("the path contains a character that file names cannot have")
     try:

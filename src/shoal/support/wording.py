@@ -1,4 +1,4 @@
-"""Parts of messages: options, counts with nouns, percentages, lists, normalized column names."""
+"""Parts of messages: options, counts with nouns, percentages, lists, names, masked addresses."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+_SCHEME = r"[A-Za-z][A-Za-z0-9+.-]+:/+"  # a path has one of the two slashes; one letter is a drive
+_USER = re.compile(rf"({_SCHEME})(?:(?!{_SCHEME})[^\n])*@")
+_QUERY = re.compile(rf"({_SCHEME}[^\s?;#&]*)(?:\?|[;#&](?=[^\s/]*=))\S*?(?=[:;,.'\")]*(?:\s|$))")
 _command_line = ContextVar("whether options are named as on the command line", default=False)
 
 
@@ -42,6 +45,19 @@ def option(name: str, value: str | bool | Sequence[str] | None = None) -> str:
         return flag
     text = value if isinstance(value, str) else ",".join(value)
     return f"{flag} {shlex.quote(text)}"
+
+
+def without_secrets(message: str) -> str:
+    """Return a message in which addresses show neither user and password nor a query.
+
+    >>> without_secrets("s3a://KEY:SECRET@clinic/a.csv: no such file; check the path")
+    's3a://…@clinic/a.csv: no such file; check the path'
+    >>> without_secrets("https://clinic/a.csv?sig=SECRET, jdbc:sqlserver://host;password=SECRET")
+    'https://clinic/a.csv?…, jdbc:sqlserver://host?…'
+    """
+    if ":/" not in message:
+        return message
+    return _QUERY.sub(r"\1?…", _USER.sub(r"\1…@", message))
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -23,7 +23,7 @@ from shoal._compat.kernel_files import KernelsNotKept, has_kernels_beside, has_k
 from shoal.cli.shared.streams import OutputFailed, encodable, spelled
 from shoal.errors import InputError
 from shoal.support.plain_data import plain
-from shoal.support.wording import counted
+from shoal.support.wording import counted, without_secrets
 
 if TYPE_CHECKING:
     from shoal.support.progress import Progress
@@ -102,8 +102,8 @@ def discard_unwritten() -> None:
 
 
 def one_line(message: object) -> str:
-    """Return a message with its line breaks replaced by spaces and control characters escaped."""
-    return escaped(" ".join(str(message).splitlines()))
+    """Return a message on one line, with control characters escaped and addresses masked."""
+    return without_secrets(escaped(" ".join(str(message).splitlines())))
 
 
 def grid(*headings: str, title: str | None = None) -> PlainGrid:

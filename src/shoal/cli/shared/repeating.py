@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from shoal._compat.typer import is_path, options_given, path_of
+from shoal.support.wording import without_secrets
 
 _PASSING = ("force", "json")  # they do not change the release
 
@@ -29,7 +30,7 @@ def _words(option: Any, value: Any) -> Iterator[str]:
         if option.opts[0].startswith("-"):
             yield names[0]
         if not getattr(option, "is_flag", False):
-            yield _short(option, each)
+            yield without_secrets(_short(option, each))
 
 
 def _short(option: Any, value: Any) -> str:
