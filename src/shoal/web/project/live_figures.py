@@ -130,5 +130,9 @@ class LiveFigures:
         self._show(replace(project.figures, costs=costs))
 
     def _show(self, figures: Figures) -> None:
+        outlook = figures.outlook
+        if outlook is not None and outlook.problem:
+            problem = self._project.shown(outlook.problem)
+            figures = replace(figures, outlook=replace(outlook, problem=problem))
         self._project.figures = figures
         self._project.touch(Topic.FIGURES)

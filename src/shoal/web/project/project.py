@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -79,6 +81,7 @@ class Project(Announcer):
     def _set_empty(self) -> None:
         self._live.stop()
         self.source: Source | None = None
+        self._looked_at: Source | None = None  # also while it is opened, and if that fails
         self.columns = Columns()
         self.hints: tuple[Mapping[str, Any], ...] = ()
         self.hierarchies: dict[str, Hierarchy] = {}
@@ -116,9 +119,30 @@ class Project(Announcer):
             The answer.
 
         Raises:
-            ShoalError: The question has no answer; the message has no cell values.
+            ShoalError: The question has no answer; the message has no cell values and no path in
+                the workspace.
         """
-        return await asyncio.wrap_future(self.analyst.ask(question, *arguments))
+        try:
+            return await asyncio.wrap_future(self.analyst.ask(question, *arguments))
+        except ShoalError as error:
+            error.args = (self.shown(str(error)),)
+            raise
+
+    def shown(self, message: str) -> str:
+        """Return a message about files, with the names that their owner knows.
+
+        Parameters:
+            message: A message that may contain the path of the opened file or of another file in
+                the workspace, whose names are random.
+        """
+        for source in (self.source, self._looked_at):
+            if source is not None:
+                message = message.replace(str(source.path), source.name)
+        folders = {str(self.workspace), os.path.realpath(self.workspace)}
+        for folder in sorted(folders, key=len, reverse=True):  # one may be a part of the other
+            inside = rf"{re.escape(folder)}([/\\][^\s:;,'\"]*)?"
+            message = re.sub(inside, "the temporary file", message)
+        return message
 
     @property
     def file(self) -> FileRequest:
@@ -206,16 +230,17 @@ class Project(Announcer):
     async def _look(self, source: Source) -> None:
         self.busy, self.problem = f"Opening {source.name}", ""
         self.columns, self.figures = Columns(), Figures()
-        self.source = None
+        self.source, self._looked_at = None, source
         self.touch(Topic.SOURCE)
         try:
             found = await self.ask(opening.look, FileRequest(source.path, source.form))
+            found["warnings"] = tuple(map(self.shown, found["warnings"]))
             self.source = replace(source, **found)
             self.busy = f"Reading all rows of {source.name}"
             self.touch(Topic.SOURCE)
             await self._examine()
         except ShoalError as error:
-            self.problem = str(error).replace(str(source.path), source.name)
+            self.problem = str(error)
             if self.source is None:  # so that its settings can be corrected
                 sheets = await self._list_sheets(source.path)
                 self.source = replace(source, size=_size(source.path), sheets=sheets)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -65,7 +65,7 @@ class Run:
     state: State = "running"
     fraction: float | None = None
     text: str = ""
-    summary: Mapping[str, Any] | None = None
+    summary: dict[str, Any] | None = None
     files: dict[str, Path] = field(default_factory=dict)
     request: RunRequest | None = None
     job: Job | None = None
@@ -163,7 +163,9 @@ def start(project: Project, run: Run, start_job: Starter) -> None:
     def changed() -> None:
         run.state, run.fraction, run.text = job.state, job.fraction, job.text
         if job.state == "done":
-            run.summary = job.result
+            run.summary = dict(job.result)
+            if "no_report" in job.result:
+                run.summary["no_report"] = project.shown(job.result["no_report"])
             assert run.request is not None
             folder = run.folder
             run.files |= {"release": folder / run.request.output, "json": folder / REPORT_DATA}
@@ -173,7 +175,7 @@ def start(project: Project, run: Run, start_job: Starter) -> None:
                 run.request = replace(run.request, reported=False)
                 write_recipe(run.request, _as_named(project))
         elif job.state == "failed":
-            run.text = job.error
+            run.text = project.shown(job.error)
         if job.state != "running":
             run.job = None
         project.touch(Topic.PROGRESS if job.state == "running" else Topic.RUNS)

@@ -169,7 +169,7 @@ def _create(project: Project) -> None:
             project.start_run(project.run_name)
             project.run_name = ""
         except ShoalError as error:
-            ui.notify(str(error), type="negative", multi_line=True)
+            ui.notify(project.shown(str(error)), type="negative", multi_line=True)
 
     button = ui.button(text.CREATE, on_click=create)
     button.props("no-caps unelevated icon-right=arrow_forward")

@@ -57,7 +57,7 @@ def watch(project: Project, kind: str, run: Run, draw: Callable[[Study | None], 
             if study is not None and study.state == "running":
                 move.append(_running(study))
             else:
-                _ended(study)
+                _ended(project, study)
                 draw(study)
 
     on_change(project, part, refresh, Topic.STUDIES)
@@ -85,14 +85,14 @@ def _running(study: Study) -> Callable[[], None]:
     return move
 
 
-def _ended(study: Study | None) -> None:
+def _ended(project: Project, study: Study | None) -> None:
     """Draw why a study has no result."""
     if study is None or study.state == "done":
         return
     if study.state == "cancelled":
         notice(text.CANCELLED_WORK)
     else:
-        notice(sentence(study.job.error), "bad")
+        notice(sentence(project.shown(study.job.error)), "bad")
 
 
 def table(
