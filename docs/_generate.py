@@ -1,7 +1,7 @@
 """Write the pages that are derived from the code, and the outputs that the other pages show.
 
-`python docs/_generate.py` rewrites commands.md, api.md and the table in metrics.md, and runs every
-example.
+`python docs/_generate.py` rewrites commands.md, api.md, the table in metrics.md and the options of
+each method, and runs every example.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import typer
 import shoal
 from shoal import errors
 from shoal.cli import app
+from shoal.cli.methods import default_of, described_options, other_values
 from shoal.cli.shared.examples import EXAMPLES
 
 DOCS = Path(__file__).parent
@@ -41,6 +42,7 @@ def beside(name: str) -> types.ModuleType:
 reference = beside("api")
 api = reference.api
 SHELL = ("install_completion", "show_completion")  # typer's own, described in a sentence
+OPTIONS = re.compile(r"(<!-- options of (\S+) -->\n)(?:\n(?:\|.*\n)+)?")
 WORDS = {int: "N", float: "X", Path: "PATH", str: "TEXT"}
 
 COMMANDS = """\
@@ -91,6 +93,8 @@ def main() -> None:
     (DOCS / "commands.md").write_text(commands(), encoding="utf-8")
     (DOCS / "api.md").write_text(api(), encoding="utf-8")
     (DOCS / "metrics.md").write_text(metrics(), encoding="utf-8")
+    for page in pages():
+        page.write_text(with_options(page.read_text(encoding="utf-8")), encoding="utf-8")
     refresh = beside("examples").refresh
     for page in pages():
         with tempfile.TemporaryDirectory() as folder:
@@ -180,6 +184,21 @@ def _word(hint: Any) -> str:
 def _inside(hint: Any) -> list[Any]:
     parts = list(typing.get_args(hint))
     return parts + [deeper for part in parts for deeper in _inside(part)]
+
+
+def with_options(text: str) -> str:
+    """Return a page with a table of the options of each method that it names in a comment."""
+    return OPTIONS.sub(lambda found: f"{found[1]}\n{_method_options(found[2])}", text)
+
+
+def _method_options(method: str) -> str:
+    """Return the table of the options of a method, which are the fields of its dataclass."""
+    lines = ["| option | default | other values | meaning |", "|---|---|---|---|"]
+    for name, option in described_options(shoal.METHODS[method]).items():
+        others = other_values(option).removeprefix("or ")
+        cells = f"`{name}`", f"`{default_of(option)}`", others, option["meaning"]
+        lines.append(f"| {' | '.join(map(reference.cell, cells))} |")
+    return "\n".join(lines) + "\n"
 
 
 def metrics() -> str:

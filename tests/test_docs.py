@@ -8,8 +8,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 import shoal
+from shoal.anonymize import options_of
 
 pytestmark = pytest.mark.slow
 
@@ -128,6 +130,34 @@ def test_every_method_says_what_it_is_good_for_what_it_costs_and_when_not_to_use
     chosen, _, measured = (DOCS / "methods" / "index.md").read_text().partition("{#costs}")
     assert re.search(rf"^\| \[?`{name}`", chosen, re.MULTILINE)
     assert re.search(rf"^\| `{name}` \| [\d.]+, ", measured, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", shoal.METHODS)
+def test_the_page_of_a_method_lists_every_option_that_it_has_and_no_other(name):
+    texts = [page.read_text(encoding="utf-8") for page in METHOD_PAGES]
+    table = re.compile(rf"^<!-- options of {name} -->\n\n((?:\|.*\n)+)", re.MULTILINE)
+    (rows,) = [found[1] for text in texts for found in table.finditer(text)]
+    listed = re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", rows, re.MULTILINE)
+    options = {each.name: each for each in options_of(shoal.METHODS[name])}
+    assert [option for option, _ in listed] == list(options)
+    for option, default in listed:
+        assert yaml.safe_load(default) == options[option].default
+        assert options[option].meaning, f"{name}: {option} has no meaning in the docstring"
+
+
+@pytest.mark.parametrize("page", METHOD_PAGES, ids=lambda page: page.name)
+def test_options_on_the_pages_of_methods_exist_and_are_those_of_the_code(page):
+    text = page.read_text(encoding="utf-8")
+    assert load("generate").with_options(text) == text, ADVICE
+    known = {each.name for method in shoal.METHODS.values() for each in options_of(method)}
+    assert set(re.findall(r"`(\w+)=[^`]+`", text)) - known == set()
+    assert set(re.findall(r"-O (\w+)=", text)) - known == set()
+
+
+def test_the_letters_of_a_publication_are_not_given_for_options():
+    text = (DOCS / "methods" / "grouping.md").read_text(encoding="utf-8")
+    section = text.partition("## split-carry")[2].partition("\n## ")[0]
+    assert not re.findall(r"`[A-Za-z]`", section)
 
 
 @pytest.mark.parametrize("page", METHOD_PAGES, ids=lambda page: page.name)

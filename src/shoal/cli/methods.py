@@ -17,6 +17,7 @@ _WORDS = {
     "str": "text",
     "None": "null",
     "collections.abc.Mapping[str, float]": "{column: number}",
+    "collections.abc.Mapping[str, int]": "{column: level}",
     "collections.abc.Sequence[float]": "[number, …]",
 }
 
@@ -29,7 +30,7 @@ def methods(json: Json = False) -> None:
 
     data: dict[str, Any] = {
         "methods": {
-            name: {"about": about(method), "options": _options(method)}
+            name: {"about": about(method), "options": described_options(method)}
             for name, method in METHODS.items()
         },
         "models": {
@@ -44,7 +45,8 @@ def methods(json: Json = False) -> None:
     emit(json, data, lambda: _show(data))
 
 
-def _options(method: type[Any]) -> dict[str, dict[str, Any]]:
+def described_options(method: type[Any]) -> dict[str, dict[str, Any]]:
+    """Return type, default, choices and meaning of each option of a method, from its fields."""
     from shoal.anonymize import options_of
 
     return {
@@ -62,7 +64,7 @@ def _show(data: dict[str, Any]) -> None:
     for title, method in data["methods"].items():
         out.print(Text.assemble((title, "bold"), f"  {method['about']}"))
         for name, option in method["options"].items():
-            values = f"={_default(option)}{_others(option)}"
+            values = f"={default_of(option)}  ({other_values(option)})"
             out.print(Text.assemble("  -O ", (name, "bold"), values))
             out.print(Padding(Text(option["meaning"]), (0, 0, 0, 6)))
         out.print()
@@ -72,7 +74,7 @@ def _show(data: dict[str, Any]) -> None:
     out.print(models)
 
 
-def _default(option: dict[str, Any]) -> str:
+def default_of(option: dict[str, Any]) -> str:
     """Return the default as a user would type it."""
     default = option["default"]
     if default is None:
@@ -80,13 +82,14 @@ def _default(option: dict[str, Any]) -> str:
     return str(default).lower() if isinstance(default, bool) else str(default)
 
 
-def _others(option: dict[str, Any]) -> str:
+def other_values(option: dict[str, Any]) -> str:
+    """Return what else an option may be, in words."""
     if option["choices"]:
         others = [str(choice) for choice in option["choices"] if choice != option["default"]]
-        return f"  (or {', '.join(others)})"
+        return f"or {', '.join(others)}"
     if option["type"] == "bool":
-        return f"  (or {'false' if option['default'] else 'true'})"
+        return f"or {'false' if option['default'] else 'true'}"
     if "Callable" in option["type"]:
-        return "  (in Python only)"
+        return "in Python only"
     words = [_WORDS.get(part, part) for part in option["type"].split(" | ")]
-    return f"  ({' or '.join(words)})"
+    return " or ".join(words)

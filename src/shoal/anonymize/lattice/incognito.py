@@ -29,7 +29,7 @@ from shoal.support.progress import report
 class Incognito:
     """Full-domain generalization at the minimal node with the least loss, found by subsets.
 
-    max_suppression: share of records that may be suppressed instead of generalized.
+    max_suppression: share of records that may be suppressed instead of generalized; never all.
     objective: the loss to minimize.
 
     >>> import shoal

@@ -30,7 +30,7 @@ Preference = Callable[[Sequence[Candidate]], Candidate]
 class MinGen:
     """Full-domain generalization with the best Precision, weighted by attribute.
 
-    max_suppression: share of records that may be suppressed instead of generalized.
+    max_suppression: share of records that may be suppressed instead of generalized; never all.
     prefer: function that chooses among nodes of equal Precision; by default the first by levels.
 
     >>> import shoal

@@ -35,10 +35,10 @@ from shoal.support.options import check_choice
 class Ola:
     """Full-domain generalization at the minimal node with the least loss.
 
-    max_suppression: share of records that may be suppressed instead of generalized.
+    max_suppression: share of records that may be suppressed instead of generalized; never all.
     objective: the loss to minimize.
-    local: publish rows in rounds, each at the node that suits it best, until the rest cannot form
-        a class.
+    local: publish rows in rounds, each at the node whose levels cost its rows least, until the rest
+        cannot form a class; rows then differ in level.
     step: least share of its rows that a round of local recoding publishes; smaller steps lose less
         and take longer.
 

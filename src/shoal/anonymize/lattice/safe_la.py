@@ -61,7 +61,8 @@ class SafeLA:
 
     Parameters:
         epsilon: Total budget of the release.
-        choice: The part of epsilon for the draw of the node; the rest is for sampling.
+        choice: The part of epsilon for the draw of the node; the rest is for sampling, and the
+            smaller the rest, the larger δ.
         beta: Probability that a record is drawn.
         delta: The δ to reach, with a larger k than the model's if needed; by default the δ of its
             k.
@@ -70,7 +71,8 @@ class SafeLA:
             use the table's own number, which is not public.
         max_rows_per_person: Rows of one person that may be released, if the table has person
             columns. Each further row divides the budget of the sample.
-        allow_large_delta: Release even if δ exceeds 1/n0, so that single records may be revealed.
+        allow_large_delta: Release even if δ exceeds 1/n0, so that single records may be revealed;
+            otherwise such a release is refused, and the error names the k that avoids it.
         published: Run the mechanism as published; its claim is not proven.
         seed: Repeats a draw, for testing only; without a seed the draw is secure.
 

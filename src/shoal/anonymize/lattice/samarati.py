@@ -23,7 +23,7 @@ from shoal.privacy.model import Model
 class Samarati:
     """Full-domain generalization with the least sum of levels.
 
-    max_suppression: share of records that may be suppressed instead of generalized.
+    max_suppression: share of records that may be suppressed instead of generalized; never all.
 
     >>> import shoal
     >>> table = shoal.datasets.patients(100)
