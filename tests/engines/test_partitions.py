@@ -50,6 +50,13 @@ def test_every_grouping_method_gives_a_verified_release(method, options, people,
     assert 0 < release.losses["ncp"] < 1
 
 
+def test_the_optimum_of_a_partition_is_not_stated_for_the_whole_table(people):
+    table = opened(people, partition_rows=100)
+    release = shoal.anonymize(table, k=3, method="optimal", time_limit=0)
+    assert release.proof is None
+    assert not any("best possible" in note or "optimal" in note for note in release.run.notes)
+
+
 def test_one_partition_is_the_release_in_memory(people, tmp_path):
     order = ["patient", "postcode", "age", "income", "note", "sex", "illness", "cost"]
     sorted_rows = sorted(rows(), key=lambda record: [record[name] for name in order[1:]])

@@ -238,7 +238,7 @@ def _search(
     if part and hasattr(algorithm, "on_parts"):
         algorithm = algorithm.on_parts()
     if ledger is None:
-        return _released(table, model, algorithm, seed, linked)
+        return _released(table, model, algorithm, seed, linked, part=part)
     return _charged(table, model, algorithm, seed, ledger, what)
 
 
@@ -258,8 +258,13 @@ def _released(
     seed: int | None,
     replaced: Mapping[str, Replaced] | None = None,
     max_left_out: float = 0.0,
+    *,
+    part: bool = False,
 ) -> Release:
-    """Search for a release, check it, and record how it was produced."""
+    """Search for a release, check it, and record how it was produced.
+
+    part: whether the table is one of many partitions, whose optimum is not that of all of them.
+    """
     from shoal.anonymize.whole_release import search_model
 
     begun = working_time()
@@ -282,8 +287,13 @@ def _released(
             f"{algorithm.name} broke {model} in {checked.failing} of "
             f"{counted(checked.classes, 'class')}; nothing was released"
         )
+    if part:
+        release = replace(release, proof=None)
+    notes = release.run.notes
+    if release.proof is not None and release.proof.note:
+        notes = (*notes, release.proof.note)
     seconds = {"search": searched - begun, "verify": working_time() - searched}
-    run = Run(algorithm.name, _options(algorithm), seed, versions(), seconds, release.run.notes)
+    run = Run(algorithm.name, _options(algorithm), seed, versions(), seconds, notes)
     return replace(release, run=run)
 
 

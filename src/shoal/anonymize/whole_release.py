@@ -9,6 +9,7 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from shoal.anonymize.linked_people import search_people
+from shoal.anonymize.partition.bounding.bound import check_bound
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import Infeasible, InputError
@@ -36,11 +37,13 @@ def search_model(
     Raises:
         Infeasible: No k that was tried gives such a release.
     """
+    if hasattr(algorithm, "bound"):
+        check_bound(algorithm, table, model)  # before it is replaced by the model to search for
     parts = [part.for_search(table) for part in model.parts if not part.by_release]
     if not model.by_release:
         wanted = reduce(and_, parts)
         release = search_people(table, wanted, algorithm, replaced, max_left_out)
-        return release if wanted == model else _claiming(release, model)
+        return release if wanted == model else replace(release, model=model)
     if hasattr(algorithm, "price"):
         raise InputError(
             f"{algorithm.name} claims differential privacy, which a search for {model} would "
@@ -50,11 +53,10 @@ def search_model(
     def attempt(k: int) -> Release | None:
         try:
             wanted = reduce(and_, [KAnonymity(k), *parts])
-            found = _claiming(
-                search_people(table, wanted, algorithm, replaced, max_left_out), model
-            )
+            found = search_people(table, wanted, algorithm, replaced, max_left_out)
         except Infeasible:
             return None
+        found = _as_means(found, wanted, model)
         return found if found.verify() else None
 
     most = min(table.people, table.household.count if table.household else table.people)
@@ -89,6 +91,14 @@ def _larger(attempt: Callable[[int], Release | None], k: int, most: int) -> Rele
     return None
 
 
-def _claiming(release: Release, model: Model) -> Release:
-    """Return the release with the model that was asked for."""
-    return replace(release, model=model)
+def _as_means(release: Release, searched: Model, model: Model) -> Release:
+    """Return a release of the model that was searched for as one of the model asked for.
+
+    The best release of the one is not that of the other, so no proof of the method is kept.
+    """
+    note = (
+        f"{model} depends on the release as a whole: it was met by a search for {searched}, which "
+        "the other notes are about, and a release that loses less may exist"
+    )
+    run = replace(release.run, notes=(note, *release.run.notes))
+    return replace(release, model=model, proof=None, run=run)

@@ -44,8 +44,11 @@ class Proof:
 
     Attributes:
         loss: Its weighted penalties, summed over all cells.
-        bound: Lower bound on the loss of any release of this table with groups of the same least
-            size.
+        bound: Lower bound on the loss of any release of this table that meets the same model and
+            suppresses no record.
+        among: The form of the releases that the bound is about, such as "with labels of the
+            hierarchies"; empty for any form.
+        note: What the method says about the proof, for the notes of the run; empty for nothing.
 
     >>> Proof(loss=10.3, bound=10.0).describe()
     'at most 3 % above the best possible'
@@ -53,6 +56,8 @@ class Proof:
 
     loss: float
     bound: float
+    among: str = field(default="", repr=False)
+    note: str = field(default="", repr=False, compare=False)
 
     @property
     def gap(self) -> float:
@@ -77,14 +82,15 @@ class Proof:
         Returns:
             The words, without a full stop.
         """
+        best = f"the best possible {self.among}".rstrip()
         if self.proven:
-            return "the best possible, proven"
+            return f"{best}, proven"
         if self.bound <= 0:
-            return "at an unknown distance from the best possible"
+            return f"at an unknown distance from {best}"
         percent = 100 * self.excess
         digits = 0 if percent >= 10 else 1 if percent >= 1 else 2
         above = ceil(percent * 10**digits - 1e-6) / 10**digits
-        return f"at most {above:.{digits}f} % above the best possible".replace(".0 %", " %")
+        return f"at most {above:.{digits}f} % above {best}".replace(".0 %", " %")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the proof as plain data; excess is None if it is unlimited."""

@@ -30,6 +30,11 @@ class KAnonymity(SizeModel):
 
     name: ClassVar[str] = "k-anonymity"
 
+    @property
+    def equivalent_size(self) -> int:
+        """The least class size that is the same condition: k."""
+        return self.k
+
     def describe(self) -> str:
         """Return what the model guarantees."""
         return (

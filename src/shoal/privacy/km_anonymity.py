@@ -55,6 +55,11 @@ class KmAnonymity(SizeModel):
         if self.m > _MAX_EVENTS:
             raise InputError(f"m must be {_MAX_EVENTS} or less, not {self.m}")
 
+    @property
+    def equivalent_size(self) -> int:
+        """The least class size that is the same condition if each person has one row: k."""
+        return self.k
+
     def holds(self, classes: Classes) -> Bools:
         """Return, for each class, whether k people have every multiset that it is part of."""
         if not _has_several_rows(classes):

@@ -100,6 +100,17 @@ class Model(ABC):
         return max(sizes, default=1)
 
     @property
+    def equivalent_size(self) -> int:
+        """The least class size that is the same condition if each person has one row; 0 if none is.
+
+        Classes of this size meet the model, and no release without suppressed records meets it
+        with smaller ones. So the least loss of such classes is that of the model, and a proof of
+        optimality or a bound of the loss may be stated. Joined models may require more than the
+        largest size of a part, which is still a bound.
+        """
+        return max((part.equivalent_size for part in self.parts if part is not self), default=0)
+
+    @property
     def by_size(self) -> bool:
         """Whether the model depends on the sizes of classes only."""
         return all(part.name == "k-anonymity" or not part.by_class for part in self.parts)

@@ -64,6 +64,11 @@ class Risk(Model):
         """Least number of people in a class."""
         return 1 if self.by == "weights" else math.ceil(1 / self.maximum - 1e-9)
 
+    @property
+    def equivalent_size(self) -> int:
+        """The least class size that is the same condition: k, by the sample only."""
+        return 0 if self.by == "weights" else self.k
+
     def for_search(self, table: Table) -> Model:
         """Return k-anonymity if it is the same condition."""
         return KAnonymity(self.k) if self.by == "sample" and table.unit is None else self

@@ -8,6 +8,7 @@ import pytest
 
 import shoal
 from shoal import KAnonymity, LDiversity, Optimal, Table
+from shoal.identifiers import Key
 from shoal.support.progress import listening
 
 
@@ -129,6 +130,60 @@ def test_a_further_model_that_holds_anyway_leaves_the_proof():
     )
     assert release.run.notes == ("proven optimal",)
     assert release.proof.loss == 0
+
+
+@pytest.mark.parametrize("name", ["k-concealment", "one-k-anonymity", "freeform-anonymity"])
+def test_a_model_that_smaller_groups_can_meet_has_no_proof(name):
+    table = shoal.datasets.load("fars-sample")
+    release = shoal.anonymize(table, f"{name}(3)", "optimal", time_limit=None)
+    other = shoal.anonymize(table, f"{name}(3)", "doka-hungarian")
+    assert shoal.metrics.gcp(other) < shoal.metrics.gcp(release)
+    assert release.proof is None
+    (note,) = release.run.notes
+    assert note.startswith(
+        f"groups have at least 3 people, and {name}(k=3) can also be met without"
+    )
+
+
+def test_a_model_that_a_class_of_one_person_can_meet_has_no_proof():
+    release = shoal.anonymize(people(8), "t-closeness(0.9, illness)", "optimal", time_limit=None)
+    assert release.proof is None
+    assert release.classes.sizes.min() >= 2
+
+
+def test_a_model_of_the_whole_release_has_no_proof_and_a_note_says_what_was_searched():
+    release = shoal.anonymize(people(24), "average-risk(0.4)", "optimal", time_limit=None)
+    assert release.proof is None
+    (note,) = release.run.notes
+    assert note.startswith("average-risk(maximum=0.4) depends on the release as a whole: it was")
+    assert "a search for k-anonymity(k=" in note
+
+
+@pytest.mark.parametrize("text", ["risk(0.34)", "km-anonymity(3, 2)"])
+def test_other_names_of_k_anonymity_keep_the_proof(text):
+    release, alone = (
+        shoal.anonymize(people(24), model, "optimal", time_limit=None)
+        for model in (text, "k-anonymity(3)")
+    )
+    assert release.proof == alone.proof
+    assert release.run.notes == ("proven optimal",)
+
+
+def test_the_proof_of_one_row_per_person_is_not_stated_for_linked_rows():
+    visits = pa.table({"who": list("aabbccdd"), "age": [20, 20, 21, 21, 40, 40, 41, 41]})
+    release = shoal.anonymize(
+        visits,
+        k=2,
+        quasi="age",
+        person="who",
+        replace={"who": "pseudonym"},
+        key=Key(bytes(range(32))),
+        domain="ward",
+        method="optimal",
+        time_limit=None,
+    )
+    assert release.proof is None
+    assert not any("optimal" in note for note in release.run.notes)
 
 
 def test_progress_is_told_and_an_interrupt_goes_through():

@@ -1,5 +1,7 @@
-"""Flash: the node with the least loss in the whole lattice, for any model and any objective.
+"""Flash: the node with the least loss in the whole lattice, for any objective.
 
+It is the best node for every model of classes. A model of the whole release is met by a search for
+k-anonymity, whose best node need not be the best one for the model.
 Boxes of nodes are searched in the order of a lower bound on their loss, until none can contain a
 better node; see `optimum.py`. Named after Kohlmayer et al., "Flash: efficient, stable and
 optimal k-anonymity", PASSAT 2012, whose result it reaches with another algorithm.
@@ -29,7 +31,7 @@ from shoal.support.wording import counted
 
 @dataclass(frozen=True, kw_only=True)
 class Flash:
-    """Full-domain generalization at the node with the least loss, proven optimal.
+    """Full-domain generalization at the node with the least loss, optimal for models of classes.
 
     max_suppression: share of records that may be suppressed instead of generalized; never all.
     objective: the loss to minimize.

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from shoal.anonymize.partition.groups import Weights, release_groups, reweighted
+from shoal.anonymize.partition.bounding.bound import penalties
+from shoal.anonymize.partition.groups import Weights, release_groups
 from shoal.core.provenance import Proof, Run
 from shoal.core.release import Release
 from shoal.core.table import Table
@@ -66,8 +67,6 @@ class Optimal:
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the best release found, with its proof."""
-        from shoal.anonymize.partition.records import lay_out
-
         solved: list[GroupingProblem] = []
 
         def cluster(records: Records, k: int, rows: Table) -> Codes:
@@ -77,17 +76,16 @@ class Optimal:
         release = release_groups(table, model, cluster, self.weights)
         if table.unit is not None:
             return replace(release, run=Run(notes=(_NO_BOUND,)))
+        if model.equivalent_size < max(model.least_size, 2):
+            return replace(release, run=Run(notes=(_unbounded_note(model),)))
+        loss = penalties(release)
         if not solved:  # too few rows for two groups
-            records = lay_out(reweighted(table, self.weights), model.columns)
-            loss = records.loss(np.zeros(len(records), dtype=np.int32))
             return _proven(release, Proof(loss, loss), "proven optimal: only one group is possible")
-        problem = solved[0]
-        loss = problem.records.loss(release.classes.ids[problem.records.rows])
-        found, bound = problem.loss * problem.records.scale, problem.bound * problem.records.scale
-        proof = Proof(loss, min(bound, loss))
-        if loss > found * (1 + 1e-12):
-            return _proven(release, proof, _merged_note(Proof(found, bound), proof))
-        return _proven(release, proof, self._note(proof, problem.stopped))
+        alone = _alone(release, solved[0])
+        proof = Proof(loss, min(alone.bound, loss))
+        if loss > alone.loss * (1 + 1e-12):
+            return _proven(release, proof, _merged_note(alone, proof))
+        return _proven(release, proof, self._note(proof, solved[0].stopped))
 
     def _solve(self, records: Records, k: int, table: Table) -> GroupingProblem:
         from shoal.anonymize.partition.exact.grouping_problem import GroupingProblem
@@ -119,6 +117,34 @@ class Optimal:
         return f"{why}: {proof.describe()}"
 
 
+def _alone(release: Release, problem: GroupingProblem) -> Proof:
+    """Return the proof for the groups that were found, before they were merged.
+
+    Units are rounded, by one for each cell at most.
+    """
+    ids, records = problem.ids, problem.records
+    groups = Release.of_groups(
+        release.original,
+        records.by_row(ids),
+        int(ids.max()) + 1,
+        release.model,
+        use_hierarchies=False,
+    )
+    loss = penalties(groups)
+    if problem.bound >= problem.loss:
+        return Proof(loss, loss)
+    bound = max(problem.bound - problem.cells, 0) * records.scale
+    return Proof(loss, min(bound, loss))
+
+
+def _unbounded_note(model: Model) -> str:
+    """Return a note about a model that smaller classes, or none, can meet too."""
+    return (
+        f"groups have at least {max(model.least_size, 2)} people, and {model} can also be met "
+        "without such groups: a release that loses less may exist, and no bound is known"
+    )
+
+
 def _merged_note(alone: Proof, proof: Proof) -> str:
     """Return a note on the proof after groups were merged for a further model."""
     best = "proven optimal" if alone.proven else "not proven optimal"
@@ -129,4 +155,4 @@ def _merged_note(alone: Proof, proof: Proof) -> str:
 
 
 def _proven(release: Release, proof: Proof, note: str) -> Release:
-    return replace(release, proof=proof, run=Run(notes=(note,)))
+    return replace(release, proof=replace(proof, note=note))

@@ -63,6 +63,22 @@ def test_mondrian_with_hierarchies_is_compared_with_labels():
     assert ranges.proof.bound < labels.proof.bound <= labels.proof.loss
 
 
+def test_a_bound_on_labels_says_so():
+    table = shoal.datasets.patients(60, seed=2)
+    labels, ranges = (bounded(table, 4, "mondrian", hierarchies=use) for use in (True, False))
+    assert labels.proof.describe().endswith("the best possible with labels of the hierarchies")
+    assert ranges.proof.describe().endswith("the best possible")
+    plain = bounded(pairs_of_ages(), 2, "mondrian")
+    assert plain.proof.describe() == "the best possible, proven"
+
+
+@pytest.mark.parametrize("text", ["average-risk(0.4)", "k-concealment(3)"])
+def test_models_that_are_no_class_size_are_refused(text):
+    table = crowd(9, rows=20)
+    with pytest.raises(InputError, match="bound is known for k-anonymity only, not for"):
+        shoal.anonymize(table, text, "greedy", bound=True)
+
+
 def test_the_bound_uses_the_weights_of_the_method():
     table = crowd(2, rows=40)
     weights = {"number": 3, "other": 0, "word": 1, "code": 0.5}

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from shoal.core.provenance import Proof, Run
+from shoal.core.provenance import Proof
 from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError
@@ -46,7 +46,7 @@ def check_bound(method: Bounded, table: Table, model: Model) -> None:
     """Reject, before the search, a table or model for which no bound is known."""
     if not method.bound:
         return
-    if any(part.name != "k-anonymity" for part in model.parts):
+    if not all(part.equivalent_size for part in model.parts):
         raise InputError(
             f"bound is known for k-anonymity only, not for {model}; leave out bound, or use "
             "k-anonymity alone"
@@ -68,11 +68,15 @@ def add_bound(method: Bounded, release: Release, *, use_hierarchies: bool = Fals
     """
     if not method.bound:
         return release
+    columns = release.original.quasi_columns
+    use_hierarchies &= any(column.hierarchy is not None for column in columns)
     proof, complete = _prove(release, method.bound_seconds, use_hierarchies)
-    if complete:
-        return replace(release, proof=proof)
-    note = f"the search for the bound stopped after {method.bound_seconds:g} s"
-    return replace(release, proof=proof, run=Run(notes=(*release.run.notes, note)))
+    if use_hierarchies:
+        proof = replace(proof, among="with labels of the hierarchies")
+    if not complete:
+        note = f"the search for the bound stopped after {method.bound_seconds:g} s"
+        proof = replace(proof, note=note)
+    return replace(release, proof=proof)
 
 
 def _prove(release: Release, seconds: float | None, use_hierarchies: bool) -> tuple[Proof, bool]:
@@ -81,7 +85,7 @@ def _prove(release: Release, seconds: float | None, use_hierarchies: bool) -> tu
     from shoal.anonymize.partition.bounding.kinds import lay_out_kinds
 
     loss = penalties(release)
-    k = max(int(getattr(part, "k", 1)) for part in release.model.parts)
+    k = int(getattr(release.model, "equivalent_size", 0))
     if not loss or release.original.records < 2 * k:  # a single class is the only possibility
         return Proof(loss, loss), True
     space = lay_out_kinds(release.original, use_hierarchies=use_hierarchies)

@@ -72,14 +72,18 @@ class GroupingProblem:
         return make_space(points.line, points.cap, points.name, points.unit, self.records.copies)
 
     @property
+    def cells(self) -> int:
+        """Number of cells; a computed loss is off by at most one unit for each."""
+        return int(self.records.points.line.size + self.records.points.name.size)
+
+    @property
     def slack(self) -> int:
         """Least saving of a better grouping.
 
         Positions are rounded to units: the computed losses of equal groupings can differ by up to
         one unit per cell, so smaller differences are ignored.
         """
-        cells = int(self.records.points.line.size + self.records.points.name.size)
-        return max(min(cells, self.loss // _LITTLE), 1)
+        return max(min(self.cells, self.loss // _LITTLE), 1)
 
     def tolerance(self, groups: int) -> float:
         """Return the reduced cost that this many groups may fall short of without an effect."""
