@@ -77,7 +77,8 @@ def chances(members):
 def keeps_release(part, classes, population, quasi, paths):
     """Tell whether all classes together keep one model, from its definition.
 
-    population: the rows of everyone, None if it is not stated.
+    population: the rows of everyone, None if it is not stated. They may say whom they are about;
+        households count if all rows name theirs.
     paths: for each column with a hierarchy, the labels of each value.
     """
     if part.name == "average-risk":
@@ -89,13 +90,23 @@ def keeps_release(part, classes, population, quasi, paths):
     if part.name == "km-anonymity":
         return fewest_with_rows(classes, part.m) >= part.k
     boxes = [members[0] for members in classes]
-    fitting = fits(boxes, population, quasi, paths)  # the classes that each may be in
-    everyone = [sum(box in each for each in fitting) for box in range(len(boxes))]
+    of_rows = fits(boxes, population, quasi, paths)  # the classes that each row may be in
+    homes = all(HOUSEHOLD in row for row in population)
+    units = UNITS if homes else (PERSON,)
+    return all(_keeps_population(part, classes, population, of_rows, unit) for unit in units)
+
+
+def _keeps_population(part, classes, population, of_rows, unit):
+    """Tell whether all classes keep a model of the population, counting one unit."""
+    fitting = defaultdict(set)  # the classes that each person, or household, may be in
+    for who, row in zip(_whose(population, unit), of_rows, strict=True):
+        fitting[who] |= row
+    everyone = [sum(box in each for each in fitting.values()) for box in range(len(classes))]
     if part.name == "k-map":
         return min(everyone) >= part.k
     if part.name == "delta-presence":
-        here = [len(set(_whose(members, PERSON))) for members in classes]
-        shares = [[here[box] / everyone[box] for box in each] for each in fitting]
+        here = [len(set(_whose(members, unit))) for members in classes]
+        shares = [[here[box] / everyone[box] for box in each] for each in fitting.values()]
         low, high = part.low - 1e-12, part.high + 1e-12
         return all(sum(each) <= high and max(each, default=0) >= low for each in shares)
     raise AssertionError(f"the oracle does not know {part.name}")

@@ -17,7 +17,7 @@ from tests import oracle
 from tests.cases import ready_for, told
 from tests.examples import examples, is_deep
 from tests.judging import can_leave_out, is_possible, judge
-from tests.nasty import NASTY, people, tables, visits
+from tests.nasty import NASTY, about, people, tables, visits
 
 import shoal
 from shoal import (
@@ -541,3 +541,34 @@ def test_a_population_protects_or_the_method_says_that_it_cannot(method, name):
                 assert method in OVERLAPPING
                 continue
             judge(table, model, release, whole=method in LATTICE, population=rows)
+
+
+@pytest.mark.parametrize("name", ["people", "visits alike", "visits", "homes", "linked homes"])
+@pytest.mark.parametrize("method", ["mondrian", "flash", "greedy"])
+def test_people_of_a_population_count_once_however_often_they_are_listed(method, name):
+    """Everyone and two others with the same rows, each listed three times."""
+    table = NASTY[name]
+    everyone = listed(table, copies=3, times=3)
+    rows = everyone.to_arrow().to_pylist()
+    for key, unit in zip(oracle.UNITS, (everyone.person, everyone.household), strict=True):
+        if unit is not None:
+            rows = [{**row, key: who} for row, who in zip(rows, unit.ids.tolist(), strict=True)]
+    for model in POPULATION:
+        with told(model):
+            options = VARIANTS[method][0]
+            try:
+                release = shoal.anonymize(table, model, method, population=everyone, **options)
+            except shoal.Infeasible:
+                assert isinstance(model, DeltaPresence)
+                continue
+            judge(table, model, release, whole=method in LATTICE, population=rows)
+
+
+def listed(table, copies, times):
+    """Return a population: the people of a table and copies of them, each listed several times."""
+    place = np.tile(np.arange(len(table)), copies * times)
+    copy = np.repeat(np.arange(copies * times) // times, len(table))
+    ids = [None if unit is None else unit.ids for unit in (table.person, table.household)]
+    ids[0] = np.arange(len(table)) if ids[0] is None else ids[0]
+    named = [None if own is None else copy * (own.max() + 1) + own[place] for own in ids]
+    return about(replace(table, person=None, household=None).take(place), *named)

@@ -91,6 +91,58 @@ def test_a_population_file_is_compared_with_the_release(shoal, folder):
     assert "needs a population" in outcome.err
 
 
+@pytest.fixture
+def register(folder):
+    """Twelve people, each listed ten times, and six of them."""
+    listed = "".join(f"{who},{who // 2},{20 + who}\n" for who in range(12) for _ in range(10))
+    (folder / "everyone.csv").write_text("id,home,age\n" + listed)
+    some = "".join(f"{who},{who // 2},{20 + who}\n" for who in range(6))
+    (folder / "sample.csv").write_text("id,home,age\n" + some)
+    (folder / "s.yaml").write_text("person: id\ncolumns:\n  age: {role: quasi}\n")
+    return ("--population", "everyone.csv", "--model", "k-map(3)")
+
+
+def test_people_of_a_population_file_count_once(shoal, folder, register):
+    by_schema = shoal("anonymize", "sample.csv", "--schema", "s.yaml", *register, "--json")
+    assert json.loads(by_schema.out)["levels"]["k-map(k=3)"] == 3
+    options = ("sample.csv", "--quasi", "age", *register, "-o", "out.csv", "--json")
+    made = shoal("anonymize", *options, "--person", "id")
+    assert json.loads(made.out)["levels"]["k-map(k=3)"] == 3
+    raw = ("verify", "sample.csv", "--quasi", "age", "--population", "everyone.csv")
+    own = ("--person", "id", "--unlinked")
+    assert shoal(*raw, "--model", "k-map(2)", *own).status == 1
+    assert shoal(*raw, "--model", "k-map(2)", "--rows-are-people").status == 0
+    assert shoal("verify", "out.csv", "--schema", "s.yaml", *register).status == 0
+    assert shoal("verify", "out.csv", "--schema", "s.yaml", *register[:3], "k-map(4)").status == 1
+
+
+def test_an_identifier_that_repeats_in_a_population_file_is_refused(shoal, register):
+    for command in ("anonymize", "verify"):
+        asked = (command, "sample.csv", "--quasi", "age", "--identifier", "id", *register)
+        outcome = shoal(*asked)
+        assert outcome.status == 2
+        assert "everyone.csv: column 'id' has 12 distinct values in 120 rows" in outcome.err
+        assert "--person id" in outcome.err
+    assert shoal(*asked, "--rows-are-people").status == 0
+
+
+def test_households_of_a_population_file_are_counted(shoal, folder, register):
+    units = ("--person", "id", "--household", "home")
+    made = shoal("anonymize", "sample.csv", "--quasi", "age", *units, *register, "--json")
+    assert json.loads(made.out)["levels"]["k-map(k=3)"] == 6  # of 12 people
+    (folder / "everyone.csv").write_text("id,age\n1,20\n2,21\n3,22\n4,23\n")
+    outcome = shoal("anonymize", "sample.csv", "--quasi", "age", *units, *register)
+    assert outcome.status == 2
+    assert "the population does not name them; add the columns home to it" in outcome.err
+
+
+def test_a_population_without_the_person_column_is_noted(shoal, folder, register):
+    (folder / "everyone.csv").write_text("age\n" + "".join(f"{20 + i % 9}\n" for i in range(90)))
+    made = shoal("anonymize", "sample.csv", "--quasi", "age", "--person", "id", *register)
+    assert made.status == 0
+    assert "everyone.csv: has no column 'id', so each of its rows counts as a person" in made.err
+
+
 def test_a_maximum_risk_is_asked_for(shoal, folder):
     (folder / "sample.csv").write_text("age\n" + "\n".join(str(30 + i % 9) for i in range(36)))
     asked = ("anonymize", "sample.csv", "--quasi", "age", "--model", "risk(0.09)")

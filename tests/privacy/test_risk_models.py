@@ -161,6 +161,117 @@ def test_fits_of_a_population_are_counted_as_by_hand(case, low, high):
         assert found.holds == oracle.keeps_release(model, classes, population, original.quasi, {})
 
 
+@st.composite
+def registers(draw):
+    """A population whose people and households have several rows, some of which are released."""
+    values = st.tuples(st.integers(0, 3), st.integers(0, 2))
+    everyone = draw(st.lists(values, min_size=6, max_size=20))
+    who, home = (
+        draw(st.lists(st.integers(0, most), min_size=len(everyone), max_size=len(everyone)))
+        for most in (9, 5)
+    )
+    rows = draw(st.lists(st.integers(0, len(everyone) - 1), min_size=4, max_size=10, unique=True))
+    groups = draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows)))
+    units = draw(st.sampled_from([("who",), ("who", "home"), ("home",)]))
+    ages, towns = zip(*everyone, strict=True)
+    whole = {"age": ages, "town": towns, "who": who, "home": home}
+    return whole, rows, groups, units
+
+
+@examples(80, deep=2000)
+@given(registers(), st.sampled_from([0.0, 0.2]), st.sampled_from([0.4, 0.7, 1.0]))
+def test_people_and_households_of_a_population_count_once(case, low, high):
+    whole, rows, groups, units = case
+    named = {"person" if unit == "who" else "household": unit for unit in units}
+    everybody = Table.from_arrow(pa.table(whole), {"age": "quasi", "town": "quasi"}, **named)
+    ids = np.unique(groups, return_inverse=True)[1].astype(np.int32)
+    original = replace(everybody.take(np.array(rows)), population=everybody)
+    release = Release.of_groups(
+        original, ids, int(ids.max()) + 1, KAnonymity(2), use_hierarchies=False
+    )
+    keys = {unit: oracle.PERSON if unit == "who" else oracle.HOUSEHOLD for unit in units}
+    population = [
+        {key: whole[unit][place] for unit, key in keys.items()} | row
+        for place, row in enumerate(everybody.to_arrow().to_pylist())
+    ]
+    published = release.to_arrow().to_pylist()
+    known = [
+        {key: population[place].get(key, ("row", place)) for key in oracle.UNITS} | row
+        for place, row in zip(rows, published, strict=True)
+    ]
+    classes = oracle.classes(known, original.quasi)
+    for model in (KMap(2), KMap(3), KMap(5), DeltaPresence(low, high)):
+        found = replace(release, model=model).verify()
+        assert found.holds == oracle.keeps_release(model, classes, population, original.quasi, {})
+
+
+def listed_ten_times():
+    """Twelve people of different ages, each listed ten times, and six of them."""
+    numbers = [who for who in range(12) for _ in range(10)]
+    columns = {"number": numbers, "home": [who // 2 for who in numbers]}
+    everyone = pa.table({**columns, "age": [20 + who for who in numbers]})
+    sample = pa.table({"number": range(6), "home": [0, 0, 1, 1, 2, 2], "age": range(20, 26)})
+    return sample, everyone
+
+
+@pytest.mark.filterwarnings("ignore::shoal.UnassignedColumns")
+def test_one_person_who_is_listed_ten_times_counts_once():
+    sample, everyone = listed_ten_times()
+    options = {"quasi": "age", "population": everyone, "person": "number"}
+    release = shoal.anonymize(sample, KMap(3), **options)
+    assert release.verify().levels == {"k-map(k=3)": 3.0}
+    with pytest.raises(shoal.Infeasible):
+        shoal.anonymize(sample, KMap(13), **options)
+    presence = shoal.anonymize(sample, DeltaPresence(0, 1), **options)
+    assert presence.verify().levels == {"delta-presence(low=0, high=1)": 1.0}
+    with pytest.raises(shoal.Infeasible):
+        shoal.anonymize(sample, DeltaPresence(0, 0.4), **options)
+
+
+@pytest.mark.filterwarnings("ignore::shoal.UnassignedColumns")
+def test_a_table_with_a_person_gives_it_to_its_population():
+    sample, everyone = listed_ten_times()
+    table = Table.from_arrow(sample, {"age": "quasi"}, person="number")
+    release = shoal.anonymize(table, KMap(3), population=everyone)
+    assert release.verify().levels == {"k-map(k=3)": 3.0}
+    ages = everyone.select(["age"])  # nothing says whose rows these are
+    assert shoal.anonymize(table, KMap(3), population=ages).verify().levels["k-map(k=3)"] >= 20
+
+
+def test_households_of_a_population_are_counted_if_those_of_the_table_are():
+    sample, everyone = listed_ten_times()
+    options = {"quasi": "age", "person": "number", "household": "home"}
+    release = shoal.anonymize(sample, KMap(3), population=everyone, **options)
+    assert release.verify().levels == {"k-map(k=3)": 6.0}  # 12 people
+    with pytest.raises(shoal.Infeasible):  # 6 people
+        shoal.anonymize(sample, KMap(4), population=everyone.slice(0, 60), **options)
+    unnamed = everyone.drop_columns(["home"])
+    with pytest.raises(shoal.InputError, match="does not name them; add the columns home"):
+        shoal.anonymize(sample, KMap(3), population=unnamed, **options)
+
+
+@pytest.mark.filterwarnings("ignore::shoal.UnassignedColumns")
+def test_an_identifier_that_repeats_in_the_population_is_refused_as_in_the_table():
+    sample, everyone = listed_ten_times()
+    options = {"quasi": "age", "population": everyone}
+    message = "population: column 'number' has 12 distinct values in 120 rows.*person='number'"
+    with pytest.raises(shoal.errors.RepeatedIdentifier, match=message):
+        shoal.anonymize(sample, KMap(3), identifier="number", **options)
+    patients = (data.rename_columns(["patient_id", "home", "age"]) for data in (sample, everyone))
+    own, others = patients
+    with pytest.raises(shoal.errors.RepeatedIdentifier, match="population: column 'patient_id'"):
+        shoal.anonymize(own, KMap(3), quasi="age", population=others)
+    stated = shoal.anonymize(sample, KMap(3), rows_are_people=True, identifier="number", **options)
+    assert stated.verify().levels == {"k-map(k=3)": 20.0}
+
+
+def test_a_person_of_two_columns_needs_both_in_the_population():
+    sample, everyone = listed_ten_times()
+    options = {"quasi": "age", "person": ["number", "home"]}
+    with pytest.raises(shoal.InputError, match="population: has no column 'home'; number, home"):
+        shoal.anonymize(sample, KMap(3), population=everyone.drop_columns(["home"]), **options)
+
+
 def test_models_are_written_and_read_as_text():
     for text in ("risk(maximum=0.09, by=weights)", "average-risk(maximum=0.1)", "k-map(k=5)"):
         assert str(parse(text)) == text

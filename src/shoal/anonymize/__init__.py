@@ -96,7 +96,8 @@ def anonymize(
             because too few people have as many rows like these, or to keep other rows detailed.
             All rows of suppressed people count.
         population: A table or frame of everyone, with all quasi-identifiers, for k-map and
-            delta-presence.
+            delta-presence. In a frame, `identifier`, `person`, `household` and `rows_are_people`
+            mean the same as in the data: a person with several rows counts once.
         seed: For methods that draw at random; the same seed gives the same release.
         ledger: The ledger that a release with a differential privacy claim is charged to before
             anything is drawn. A ledger of a table with another schema is rejected.
@@ -157,14 +158,43 @@ def anonymize(
 
 
 def _with_population(table: Table, population: Any) -> Table:
-    """Return the table with a population, given as a table or a frame."""
+    """Return the table with a population, given as a table or a frame.
+
+    A frame has the table's identifiers: its people and households are those that the same columns
+    identify, and if it has no such columns, an identifier that repeats is refused as in the table.
+    """
     if population is None:
         return table
     if not isinstance(population, Table):
         frame = from_frame(population)
-        roles = {name: Role.QUASI for name in table.quasi if name in frame.column_names}
-        population = Table.from_arrow(frame, roles, rows_are_people=True)
+        roles = {
+            column.name: column.role
+            for column in table
+            if column.role in (Role.QUASI, Role.IDENTIFIER) and column.name in frame.column_names
+        }
+        try:
+            population = Table.from_arrow(
+                frame,
+                roles,
+                person=_shared_unit(table.person, frame, "a person"),
+                household=_shared_unit(table.household, frame, "a household"),
+                rows_are_people=table.rows_are_people,
+            )
+        except InputError as error:
+            error.args = (f"population: {error}", *error.args[1:])
+            raise
     return replace(table, population=population)
+
+
+def _shared_unit(unit: Unit | None, frame: Any, what: str) -> tuple[str, ...]:
+    """Return the columns of a unit that a frame of the population has: all of them, or none."""
+    named = () if unit is None else unit.columns
+    lacking = [name for name in named if name not in frame.column_names]
+    if lacking and len(lacking) < len(named):
+        raise InputError(
+            f"has no column {lacking[0]!r}; {', '.join(named)} together identify {what}"
+        )
+    return () if lacking else named
 
 
 def _with_replacements(table: Table, stated: Mapping[str, Any] | None) -> Table:

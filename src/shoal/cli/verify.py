@@ -34,6 +34,7 @@ from shoal.cli.shared.published_files import (
 )
 from shoal.cli.shared.scaling import Scale, check_source
 from shoal.cli.shared.sources import (
+    EveryRole,
     Form,
     Roles,
     as_written,
@@ -64,7 +65,7 @@ def verify(
             help="A model to check, such as 't-closeness(0.2, disease)'. Repeatable.",
         ),
     ] = None,
-    roles: Roles,
+    roles: EveryRole,
     original: Annotated[
         Path | None,
         typer.Option(
@@ -94,7 +95,8 @@ def verify(
 
     Models about matching people and records, such as 'freeform-anonymity(5)', also need --original:
     the cells of FILE are compared with it, using the hierarchies if these are given. 'k-map(5)' and
-    'delta-presence(0, 0.5)' need --population, a table of everyone.
+    'delta-presence(0, 0.5)' need --population, a table of everyone: a --person with several rows
+    counts once there, and a repeated --identifier is refused if no person is named.
 
     If FILE is the folder of a released project, its keys, joins and guarantee are checked.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,13 +14,15 @@ from shoal.support.arrays import Bools, Codes, Counts, Floats
 if TYPE_CHECKING:
     from shoal.core.fitting import Fitting
     from shoal.core.people import Unit
+    from shoal.core.table import Table
 
 
 class Presence(NamedTuple):
     """How likely people of the population are in a release; one entry for each kind of people.
 
-    highest: at most the sum of released people / fitting people over the classes that they fit.
-    lowest: at least the largest of these shares, 0 if they fit no record.
+    highest: the sum of released people / fitting people over the classes that they fit; for people
+        with several kinds of rows, over the classes that one of these fits.
+    lowest: the largest of these shares, 0 if they fit no record.
     present: whether they fit a record.
     """
 
@@ -37,12 +39,32 @@ class PopulationFit:
     places: (rows,) the position of each row among the released rows of the graph.
     person: the person of each released row of the graph, None if each is a different person.
     counts: (released rows of the graph,) records behind each, None for one.
+    households: the same with households in the place of people, None if they are not counted.
     """
 
     fitting: Fitting
     places: Counts
     person: Unit | None = None
     counts: Counts | None = None
+    households: PopulationFit | None = None
+
+    @classmethod
+    def between(
+        cls, fitting: Fitting, places: Counts, population: Table, released: Table
+    ) -> PopulationFit:
+        """Return the fit of released rows, which count people, and households if they have them.
+
+        Parameters:
+            fitting: The graph between the population and the released rows.
+            places: (rows,) the position of each row of interest among the released rows.
+            released: The original of each released row, which says whom it is about.
+        """
+        homes = None
+        if released.household is not None:
+            assert population.household is not None
+            by_home = replace(fitting, person=population.household)
+            homes = cls(by_home, places, released.household, released.counts)
+        return cls(fitting, places, released.person, released.counts, homes)
 
     @classmethod
     def of(cls, release: Any, rows: Counts) -> PopulationFit:
@@ -59,33 +81,32 @@ class PopulationFit:
             raise InputError("the table states no population; name a table of everyone")
         names = shared_columns(release, population, None)
         published, kept = published_cells(release, population, names)
-        counts = None if original.counts is None else original.counts[kept]
+        released = original.take(kept)
         places = np.full(len(original), -1, dtype=np.int64)
         places[kept] = np.arange(len(kept))
-        return cls(
-            fit_people(published, population, counts),
-            places[rows],
-            None if original.person is None else original.person.take(kept),
-            counts,
-        )
+        fitting = fit_people(published, population, released.counts)
+        return cls.between(fitting, places[rows], population, released)
+
+    @property
+    def units(self) -> tuple[PopulationFit, ...]:
+        """The fit of people and, if they are counted, that of households."""
+        return (self,) if self.households is None else (self, self.households)
 
     @cached_property
     def people(self) -> Counts:
-        """(rows,) the number of people of the population who fit the row's cells."""
-        return self.fitting.people_of[self.places]
+        """(rows,) the people of the population who fit the row's cells, or households if fewer."""
+        people = self.fitting.people_of[self.places]
+        return people if self.households is None else np.minimum(people, self.households.people)
 
     def presence(self) -> Presence:
         """Return how likely each kind of people of the population is in the release."""
         fitting = self.fitting
         indptr, boxes = fitting.fits.edges
-        kinds = len(indptr) - 1
-        heads = np.repeat(np.arange(kinds), np.diff(indptr))
         shares = self._released / np.maximum(self._fitting_people, 1)
-        highest = np.bincount(heads, shares[boxes], minlength=kinds).astype(np.float64)
-        lowest = np.zeros(kinds)
-        np.maximum.at(lowest, heads, shares[boxes])
-        if fitting.person is not None:
-            highest, lowest = _over_people(highest, lowest, fitting.people, fitting.person)
+        if fitting.person is None:
+            highest, lowest = _over_boxes(indptr, boxes, shares)
+        else:
+            highest, lowest = _over_people(indptr, boxes, shares, fitting.people, fitting.person)
         return Presence(highest, lowest, np.diff(indptr) > 0)
 
     def rows_of(self, kinds: Bools) -> Bools:
@@ -113,22 +134,36 @@ class PopulationFit:
         return found
 
 
+def _over_boxes(indptr: Counts, boxes: Codes, shares: Floats) -> tuple[Floats, Floats]:
+    """Return the sum and the largest of the shares of the boxes that each head fits."""
+    heads = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    sums = np.bincount(heads, shares[boxes], minlength=len(indptr) - 1).astype(np.float64)
+    largest = np.zeros(len(indptr) - 1)
+    np.maximum.at(largest, heads, shares[boxes])
+    return sums, largest
+
+
 def _over_people(
-    highest: Floats, lowest: Floats, kinds: Codes, person: Unit
+    indptr: Counts, boxes: Codes, shares: Floats, kinds: Codes, person: Unit
 ) -> tuple[Floats, Floats]:
     """Return the bounds of kinds of rows if a person of the population may have several kinds.
 
-    A kind gets the worst bounds of the people who have it: a person's highest is the sum over their
-    kinds, their lowest the largest of these.
+    A person fits the boxes that one of their rows fits, each of which counts once. A kind gets the
+    worst bounds of the people who have it.
     """
     from shoal.core.people import distinct_rows
 
-    pairs = distinct_rows(kinds, len(highest), person.ids, person.count)
+    pairs = distinct_rows(kinds, len(indptr) - 1, person.ids, person.count)
     of_pair, whose = kinds[pairs], person.ids[pairs]
-    sums = np.bincount(whose, highest[of_pair], minlength=person.count)
-    best = np.zeros(person.count)
-    np.maximum.at(best, whose, lowest[of_pair])
-    worst, least = highest.copy(), np.full(len(lowest), np.inf)
+    widths = np.diff(indptr)[of_pair]
+    starts = np.cumsum(widths) - widths
+    edges = np.arange(widths.sum()) + np.repeat(indptr[of_pair] - starts, widths)
+    owners, reached = np.repeat(whose, widths), boxes[edges]
+    once = distinct_rows(owners, person.count, reached, len(shares))
+    once = once[np.argsort(owners[once], kind="stable")]
+    ends = np.searchsorted(owners[once], np.arange(person.count + 1))
+    sums, best = _over_boxes(ends, reached[once], shares)
+    worst, least = np.zeros(len(indptr) - 1), np.full(len(indptr) - 1, np.inf)
     np.maximum.at(worst, of_pair, sums[whose])
     np.minimum.at(least, of_pair, best[whose])
     return worst, least

@@ -24,7 +24,8 @@ class DeltaPresence(PopulationModel):
 
     If n released people have the same cells and N people of the population fit these, the
     probability is n / N for each of the N. If a person fits several classes, the sum over these
-    classes must not exceed `high`, and the largest must reach `low`.
+    classes must not exceed `high`, and the largest must reach `low`. If the table has households,
+    the bounds also hold for the presence of a household.
 
     Parameters:
         low: Least probability, for everyone in the population; 0 allows people who fit no record.
@@ -56,12 +57,15 @@ class DeltaPresence(PopulationModel):
 
     def judge_fit(self, classes: Classes, fit: PopulationFit) -> tuple[Bools, float]:
         """Return which rows reveal too much about the presence of someone, and the highest."""
-        found = fit.presence()
-        wrong = (found.highest > self.high + ROUNDING) | (found.lowest < self.low - ROUNDING)
-        failing = fit.rows_of(wrong)
-        if self.low > 0 and (wrong & ~found.present).any():
-            failing = np.ones(len(failing), dtype=np.bool_)  # someone fits no record
-        return failing, float(found.highest.max(initial=0.0))
+        failing, highest = np.zeros(len(fit.places), dtype=np.bool_), 0.0
+        for each in fit.units:
+            found = each.presence()
+            wrong = (found.highest > self.high + ROUNDING) | (found.lowest < self.low - ROUNDING)
+            failing |= each.rows_of(wrong)
+            if self.low > 0 and (wrong & ~found.present).any():
+                failing[:] = True  # someone fits no record
+            highest = max(highest, float(found.highest.max(initial=0.0)))
+        return failing, highest
 
     def describe(self) -> str:
         """Return what the model guarantees."""

@@ -21,8 +21,10 @@ from shoal.support.options import check_whole
 class KMap(PopulationModel):
     """Each released record fits at least k people of a stated population.
 
-    k counts people of the population, not of the table. The published cells are compared with the
-    population table, which must have all quasi-identifiers.
+    k counts people of the population, not of the table, and households of the population too if
+    the table has households. The published cells are compared with the population table, which must
+    have all quasi-identifiers. A person with several rows in it counts once if its person column is
+    declared.
 
     Parameters:
         k: Least number of people of the population that a record fits.

@@ -273,6 +273,11 @@ class PopulationModel(ReleaseModel):
                 f"{self}: the population has no column {lacking[0]!r}; it needs all "
                 "quasi-identifiers"
             )
+        if table.household is not None and table.population.household is None:
+            raise InputError(
+                f"{self}: the table counts households, and the population does not name them; add "
+                f"the columns {', '.join(table.household.columns)} to it"
+            )
 
 
 _PLAIN = re.compile(r"[^\s,()\"'\\](?:[^,()\n\r]*[^\s,()])?")

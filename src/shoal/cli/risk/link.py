@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -142,21 +142,36 @@ def table_of(
     columns: list[str],
     hierarchy: Hierarchies,
     file: Path,
-    person: tuple[str, ...] = (),
+    person: Sequence[str] = (),
+    *,
+    household: Sequence[str] = (),
+    identifier: Sequence[str] = (),
+    rows_are_people: bool = False,
 ) -> Table:
     """Return the compared columns of a file, read as the schema specifies.
 
-    person: the columns that identify the person behind a row.
+    person, household: the columns that identify the person and the household behind a row.
+    identifier: other columns that name people; one that repeats is refused without a person.
     """
     from shoal.reading import Schema, UnassignedColumns, read
 
-    kept = {name: {**known.columns.get(name, {}), "role": "quasi"} for name in columns}
+    kept: dict[str, dict[str, Any]] = {
+        name: {**known.columns.get(name, {}), "role": "quasi"} for name in columns
+    }
+    kept |= {name: {"role": "identifier"} for name in identifier if name not in kept}
     trees = {name: tree for name, tree in hierarchies_of(hierarchy).items() if name in kept}
     with about(file), notes(unless=UnassignedColumns):
         for name in person:
             if name not in data.column_names:
                 raise InputError(f"no column {name!r} that identifies a person")
-        return read(data, Schema(kept), hierarchies=trees, person=person)
+        return read(
+            data,
+            Schema(kept),
+            hierarchies=trees,
+            person=person,
+            household=household,
+            rows_are_people=rows_are_people,
+        )
 
 
 def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Published]:

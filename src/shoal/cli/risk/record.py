@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.risk.assess import add_household
-from shoal.cli.risk.link import arrow_of, published_of, table_of
+from shoal.cli.risk.link import arrow_of, published_of
 from shoal.cli.shared.console import about, bars, emit, grid, notes, number, out, share
 from shoal.cli.shared.options import File, Hierarchies, Json, Person, names
+from shoal.cli.shared.populations import read_population
 from shoal.cli.shared.scaling import Scale, check_source, refuse_large
 from shoal.cli.shared.sources import Form, Roles, as_written, grouped, with_missing_as_text
 from shoal.errors import InputError
@@ -85,13 +86,7 @@ def records(
         units, weight = units_of(roles, data.column_names, file), weight_of(roles, data, file)
         table = as_text(texts, known, file, units, weight)
         if population is not None:
-            everybody = arrow_of(population, as_written(population, stated), [], known)
-            with about(population):
-                for name in known:
-                    if name not in everybody.column_names:
-                        raise InputError(f"has no column {name!r}")
-            person = _present(names(roles.person) or roles.known.person, everybody.column_names)
-            people = table_of(everybody, roles.known, known, hierarchy, population, person)
+            people = read_population(population, known, roles, hierarchy, form)
             with about(file):
                 published = published_of(data, people, known)
                 found = count_people(published, people, person=table.person)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from shoal.cli.shared.console import about
+from shoal.cli.shared.console import about, note
 from shoal.cli.shared.options import Hierarchies, names
 from shoal.cli.shared.sources import Form, Roles, as_written
 from shoal.errors import InputError
@@ -33,21 +33,52 @@ PopulationFile = Annotated[
 def read_population(
     file: Path, columns: Sequence[str], roles: Roles, hierarchy: Hierarchies, form: Form
 ) -> Table:
-    """Read a table of everyone; a person column that it has makes a person count once.
+    """Read a table of everyone; its people and households are identified as those of the table.
+
+    If it does not have these columns, each row counts as a person, and an identifier that repeats
+    is refused as in the table.
 
     columns: the quasi-identifiers, all of which it must have.
     """
     from shoal.cli.risk.link import arrow_of, table_of
 
     stated = as_written(file, {**roles.known.file, **form.stated})
-    data = arrow_of(file, stated, [], list(columns))
+    units = {
+        "person": () if roles.rows_are_people else names(roles.person) or roles.known.person,
+        "household": names(roles.household) or roles.known.household,
+    }
+    naming = [name for name, spec in roles.columns.items() if spec.get("role") == "identifier"]
+    hidden = list(dict.fromkeys([*naming, *units["person"], *units["household"]]))
+    data = arrow_of(file, stated, hidden, list(columns))
     with about(file):
         for name in columns:
             if name not in data.column_names:
                 raise InputError(f"has no column {name!r}")
-    person = tuple(names(roles.person) or roles.known.person)
-    known = person if set(person) <= set(data.column_names) else ()
-    return table_of(data, roles.known, list(columns), hierarchy, file, known)
+    for what, named in units.items():
+        units[what] = _present(what, named, data, file)
+    return table_of(
+        data,
+        roles.known,
+        list(columns),
+        hierarchy,
+        file,
+        units["person"],
+        household=units["household"],
+        identifier=[name for name in naming if name in data.column_names],
+        rows_are_people=roles.rows_are_people,
+    )
+
+
+def _present(what: str, named: Sequence[str], data: Any, file: Path) -> tuple[str, ...]:
+    """Return the columns of a unit that the population has: all of them, or none with a note."""
+    lacking = [name for name in named if name not in data.column_names]
+    if lacking and len(lacking) < len(named):
+        raise InputError(
+            f"{file}: has no column {lacking[0]!r}; {', '.join(named)} together identify a {what}"
+        )
+    if lacking and what == "person":
+        note(f"{file}: has no column {lacking[0]!r}, so each of its rows counts as a person")
+    return () if lacking else tuple(named)
 
 
 def with_population(
@@ -78,6 +109,8 @@ def fit_file(
         with about(file):
             published = published_of(arrow_of(file, stated, columns), everyone, columns)
         places = np.arange(len(classes.ids))
-        return PopulationFit(fit_people(published, everyone), places, classes.table.person)
+        return PopulationFit.between(
+            fit_people(published, everyone), places, everyone, classes.table
+        )
 
     return fit
