@@ -1,7 +1,11 @@
 """Releases whose rows a published identifier links: people are anonymized, not rows.
 
-The method sees one row of each person. All rows of a person get the same cells, which cover what
-the rows of the person's group hold, so that linked rows show no more than one row does.
+    model of sizes:   one row of each person → method → groups of people ┐
+    other models:     all rows of each person, made alike → method ──────┴→ cells of all rows
+
+All rows of a person get the same cells, which cover what the rows of the person's group hold, so
+that linked rows show no more than one row does. A model of sensitive values or of shares of rows
+depends on all rows of a person, so the method sees them; for k-anonymity one row says as much.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import numpy as np
 
 from shoal.anonymize.algorithm import Algorithm
 from shoal.anonymize.events import is_about_events, search_events
+from shoal.core.column import Role
 from shoal.core.linked_rows import is_constant, link_sets, linked_sets, representatives
 from shoal.core.publishing.replaced import Replaced
 from shoal.core.recoding import Recoding
@@ -33,7 +38,7 @@ def search_people(
 ) -> Release:
     """Return the method's release, with the published identifiers.
 
-    If they link rows, the method runs on one row of each set of linked rows.
+    If they link rows, the method groups sets of linked rows.
 
     Parameters:
         max_left_out: Share of rows that may be left out to meet kᵐ-anonymity.
@@ -52,9 +57,22 @@ def search_people(
             "identifies people as person"
         )
     columns = [*table.quasi_columns, *(table[n] for n in model.columns if n in table.sensitive)]
+    if model.by_size:
+        first = representatives(sets, columns)
+        release = algorithm.search(_people(table, sets, first), model)
+        return replace(_spread(release, table, sets, first, owners=sets), replaced=replaced)
+    linked = link_sets(table, sets, as_profiles=False)
+    if not model.monotone_on(linked):  # a person of several sets could break a union of classes
+        assert linked.person is not None
+        sets = linked.person.ids
     first = representatives(sets, columns)
-    release = algorithm.search(_people(table, sets, first), model)
-    return replace(_spread(release, table, sets, first), replaced=replaced)
+    whole = algorithm.on_linked_rows() if hasattr(algorithm, "on_linked_rows") else algorithm
+    release = whole.search(_alike(linked, sets, first), model)
+    if whole is not algorithm:
+        notes = (*release.run.notes, "equal rows were not separated, because identifiers link them")
+        release = replace(release, run=replace(release.run, notes=notes))
+    every = np.arange(len(table), dtype=np.int32)
+    return replace(_spread(release, table, sets, first, owners=every), replaced=replaced)
 
 
 def _people(table: Table, sets: Codes, first: Counts) -> Table:
@@ -63,6 +81,17 @@ def _people(table: Table, sets: Codes, first: Counts) -> Table:
     if person is not None and not np.array_equal(person.ids[first][sets], person.ids):
         table = link_sets(table, sets, as_profiles=False)
     return replace(table.take(first), counts=None)
+
+
+def _alike(table: Table, sets: Codes, first: Counts) -> Table:
+    """Return all rows, with the quasi-identifiers of one row of their set.
+
+    The method keeps the rows of a set in one class, and judges the class by all of them.
+    """
+    columns = (
+        replace(c, codes=c.codes[first][sets]) if c.role is Role.QUASI else c for c in table.columns
+    )
+    return replace(table, columns=tuple(columns))
 
 
 def check_replaceable(table: Table, algorithm: Algorithm) -> None:
@@ -76,14 +105,19 @@ def check_replaceable(table: Table, algorithm: Algorithm) -> None:
         raise InputError("a weighted table has no identifiers to replace; read it row by row")
 
 
-def _spread(release: Release, table: Table, sets: Codes, first: Counts) -> Release:
-    """Return a release of one row per set as a release of all rows."""
-    ids = release.classes.ids[sets]
+def _spread(release: Release, table: Table, sets: Codes, first: Counts, owners: Codes) -> Release:
+    """Return a release of people as a release of all rows.
+
+    Parameters:
+        sets, first: (rows,) the set of linked rows of each row, and a row of each set.
+        owners: (rows,) the row of the release whose cells each row gets.
+    """
+    ids = release.classes.ids[owners]
     recodings, varying = {}, []
     for name, recoding in release.recodings.items():
         column = table[name]
         if is_constant(column, sets, first):
-            recodings[name] = recoding.of_owners(column.codes, sets)
+            recodings[name] = recoding.of_owners(column.codes, owners)
         elif column.floor:
             raise InputError(
                 f"{name} differs between the rows of a person, and its values do not fit in "
@@ -93,7 +127,7 @@ def _spread(release: Release, table: Table, sets: Codes, first: Counts) -> Relea
             varying.append(name)
             whole = replace(recoding.column, codes=column.codes)
             recodings[name] = Recoding.of_groups(whole, ids, len(release.classes))
-    hidden = None if release.suppressed is None else release.suppressed[sets]
+    hidden = None if release.suppressed is None else release.suppressed[owners]
     if not varying:
         spread = replace(release, original=table, recodings=recodings, suppressed=hidden)
         return replace(spread, proof=None)

@@ -114,6 +114,7 @@ def recount(
     links: Sequence[str] = (),
     counts: Counts | None = None,
     fit: Callable[[], PopulationFit] | None = None,
+    origin: Table | None = None,
 ) -> Verification:
     """Check published rows against the guarantee, with the distributions of the original.
 
@@ -122,6 +123,8 @@ def recount(
         links: Published columns whose values link the rows of one person.
         counts: (published rows,) how many times each row is published; None for once.
         fit: Returns who of the population fits the published rows.
+        origin: The original with the people that its published identifiers show, whose
+            distributions are those of the check; by default the original.
     """
     table = published_table(published, original)
     table = replace(
@@ -139,7 +142,8 @@ def recount(
             f"{guarantee} compares single rows with people, but {', '.join(links)} links the rows "
             "of one person; use k-anonymity, or leave the column out"
         )
-    return judge(Classes.by_quasi(linked, origin=original), guarantee, coverage, fit)
+    origin = original if origin is None else origin
+    return judge(Classes.by_quasi(linked, origin=origin), guarantee, coverage, fit)
 
 
 def covers_rows(guarantee: Guarantee) -> bool:

@@ -92,6 +92,10 @@ class Mondrian:
         best = self.cuts == "best" and self.effort == "normal"
         return replace(self, effort="limited") if best else self
 
+    def on_linked_rows(self) -> Mondrian:
+        """Return the method for rows that an identifier links: equal rows are not separated."""
+        return self if self.strict else replace(self, strict=True)
+
     def search(self, table: Table, model: Model) -> Release:
         """Return the release whose classes cannot be cut further."""
         if not self.strict and table.counts is not None:

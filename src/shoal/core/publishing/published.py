@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal.core.column import Column, Role
 from shoal.core.coverage import Coverage
+from shoal.core.linked_rows import link_rows
 from shoal.core.population_fit import PopulationFit
 from shoal.core.values.spelled import fitted
 from shoal.core.verification import Verification, bound_people, recount
@@ -64,7 +65,10 @@ def check_published(
     links = [name for name, each in release.replaced.items() if each.links]
     fit = partial(PopulationFit.of, release, rows)
     model = release.model
-    found = recount(published, release.original, model, rows, coverage, links, counts, fit)
+    origin = link_rows(
+        release.original, [release.replaced[name].cells for name in links], as_profiles=False
+    )
+    found = recount(published, release.original, model, rows, coverage, links, counts, fit, origin)
     if found.holds and release.shown is not release:
         by_row = recount(published, release.shown.original, model, rows, counts=counts)
         found = bound_people(by_row, model, release.rows_per_person)
