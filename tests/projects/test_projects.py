@@ -425,3 +425,74 @@ def test_events_that_others_refer_to_are_refused(tmp_path):
             domain="study",
         )  # fmt: skip
     assert not (tmp_path / "out").exists()
+
+
+def renamed(old, new, **more):
+    """The schema with another name of a table of people, which still reads the same file."""
+    tables = {}
+    for name, table in SCHEMA["tables"].items():
+        own = {"from": name, **table}
+        if "foreign" in own:
+            own["foreign"] = {c: new if to == old else to for c, to in own["foreign"].items()}
+        tables[new if name == old else name] = own
+    return {"person": "patients" if old != "patients" else new, "tables": tables, **more}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_name_of_a_table_cannot_overwrite_an_original(tmp_path, kind):
+    """A table named `../src/patients` was written over the file that it was read from."""
+    (tmp_path / "src").mkdir()
+    written(tmp_path / "src", kind)
+    before = {path: path.read_bytes() for path in (tmp_path / "src").iterdir()}
+    for name in ("../src/patients", str(tmp_path / "src" / "patients"), "..\\src\\patients"):
+        with pytest.raises(InputError, match="its name becomes a file name"):
+            release_project(
+                Project.of(renamed("patients", name), tmp_path / "src"), tmp_path / "out", **OPTIONS
+            )
+    assert {path: path.read_bytes() for path in (tmp_path / "src").iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["src"]
+
+
+def test_tables_that_differ_only_in_case_are_refused(tmp_path):
+    with pytest.raises(InputError, match="'Patients' and 'patients': become the same file"):
+        Project.of(renamed("visits", "Patients"), tmp_path)
+
+
+@pytest.mark.parametrize("origin", ["../src/patients.csv", "/patients.csv", "a/../../patients"])
+def test_a_table_is_read_from_the_source_only(tmp_path, origin):
+    project = written(tmp_path, "csv")
+    schema = {**SCHEMA["tables"], "patients": {**SCHEMA["tables"]["patients"], "from": origin}}
+    project = Project.of({**SCHEMA, "tables": schema}, tmp_path)
+    with pytest.raises(InputError, match=r"table 'patients': from .* leads out of the folder"):
+        release_project(project, tmp_path / "out", **OPTIONS)
+
+
+def test_a_table_may_be_in_a_folder_of_the_source(tmp_path):
+    (tmp_path / "2024").mkdir()
+    written(tmp_path / "2024", "csv")
+    tables = {n: {"from": f"2024/{n}.csv", **table} for n, table in SCHEMA["tables"].items()}
+    project = Project.of({"person": "patients", "tables": tables}, tmp_path)
+    assert release_project(project, tmp_path / "out", **OPTIONS)
+    assert (tmp_path / "out" / "patients.csv").is_file()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_released_folder_is_read_by_its_exact_name(tmp_path, kind):
+    """A folder `out[ab]` is no pattern for `outa`, and `week=3` is no column."""
+    project = written(tmp_path, kind)
+    place = tmp_path / "week=3"
+    place.mkdir()
+    assert release_project(project, place / "outa", **OPTIONS)
+    assert release_project(project, place / "out[ab]", **OPTIONS)
+    (place / "outa" / f"visits.{kind}").unlink()
+    assert check_set(place / "out[ab]")
+
+
+@pytest.mark.parametrize("file", ["../patients.csv", "/patients.csv", "", "..", 5])
+def test_a_record_names_files_of_its_folder_only(tmp_path, file):
+    release_project(written(tmp_path, "csv"), tmp_path / "out", **OPTIONS)
+    record = json.loads((tmp_path / "out" / "release.json").read_text())
+    record["tables"]["patients"]["file"] = file
+    (tmp_path / "out" / "release.json").write_text(json.dumps(record))
+    with pytest.raises(InputError, match="its name becomes a file name"):
+        check_set(tmp_path / "out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import runpy
 import shlex
 import shutil
@@ -205,3 +206,34 @@ def test_the_data_is_saved_only_on_request(project, patients, tmp_path):
 def test_a_folder_without_a_project_is_refused(project, tmp_path):
     with pytest.raises(InputError, match="not the folder of a saved project"):
         run(resume(project, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        (("runs", 0, "folder"), "../../elsewhere"),
+        (("runs", 0, "files", "release"), "../../../secret.csv"),
+        (("runs", 0, "files", "release"), "/secret.csv"),
+        (("hierarchies", "sex", "file"), "../secret.csv"),
+    ],
+)
+def test_a_saved_project_names_files_of_its_folder_only(
+    project, new_project, patients, tmp_path, place, name
+):
+    folder = tmp_path / "study"
+
+    async def first():
+        await released(project, patients, k=7)
+        save(project, folder)
+
+    run(first())
+    state = json.loads((folder / "project.json").read_text())
+    if place[0] == "hierarchies":
+        state["hierarchies"]["sex"] = {"origin": "file"}
+    part = state
+    for step in place[:-1]:
+        part = part[step]
+    part[place[-1]] = name
+    (folder / "project.json").write_text(json.dumps(state))
+    with pytest.raises(InputError, match=r"becomes a file name|leads out of the folder"):
+        run(resume(new_project("other"), folder))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.hierarchies.recipes import build, suggest
 from shoal.core.table import Table
 from shoal.inspection.recipes import suggest_recipe
+from shoal.support.file_names import file_names
 
 
 def suggest_hierarchies(table: Table) -> dict[str, Hierarchy]:
@@ -55,17 +55,7 @@ def name_files(columns: Iterable[str]) -> dict[str, str]:
     >>> name_files(["age", "Age (years)", "AGE"])
     {'age': 'age.csv', 'Age (years)': 'Age_years.csv', 'AGE': 'AGE_2.csv'}
     """
-    found: dict[str, str] = {}
-    taken: set[str] = set()
-    for column in columns:
-        stem = re.sub(r"[^\w-]+", "_", column).strip("_")[:80] or "column"
-        name, count = stem, 1
-        while name.casefold() in taken:
-            count += 1
-            name = f"{stem}_{count}"
-        taken.add(name.casefold())
-        found[column] = f"{name}.csv"
-    return found
+    return {column: f"{name}.csv" for column, name in file_names(columns, "column").items()}
 
 
 def schema_entry(file: str, tree: Hierarchy) -> Any:

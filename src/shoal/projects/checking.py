@@ -21,13 +21,15 @@ from shoal.core.roles import UnassignedColumns
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee, covers_rows, judge
 from shoal.engines.choice import choose
+from shoal.engines.duckdb_session import literal, quoted
 from shoal.engines.memory import Budget
 from shoal.errors import InputError
 from shoal.privacy.expressions import parse
 from shoal.privacy.model import Model
 from shoal.projects.files import database, digest, read_record
 from shoal.reading import Format, read_arrow
-from shoal.support.files import utf8_path
+from shoal.reading.engine import exact_pattern
+from shoal.support.file_names import inside
 from shoal.support.wording import count_of, counted
 
 _BYTES_PER_EVENT = 100  # of a row of events, whose combinations are counted in memory
@@ -147,8 +149,8 @@ def _claimed(record: dict[str, Any]) -> Model:
 def _changed_files(folder: Path, tables: dict[str, Any]) -> list[str]:
     problems = []
     for name, table in tables.items():
-        path = folder / table["file"]
-        if path.parent != folder or not path.is_file():
+        path = inside(folder, table["file"], f"table {name!r}: file")
+        if not path.is_file():
             raise InputError(f"{folder}: the file of table {name!r} is missing")
         if digest(path) != table["sha256"]:
             problems.append(f"the file of table {name!r} was changed")
@@ -157,23 +159,24 @@ def _changed_files(folder: Path, tables: dict[str, Any]) -> list[str]:
 
 def _load(connection: Any, folder: Path, table: dict[str, Any], name: str) -> None:
     """Make a view of a file in which every cell that is checked is text."""
-    path = utf8_path(folder / table["file"]).replace("'", "''")
+    path = folder / table["file"]
+    file = literal(exact_pattern(path))
     reader = (
-        f"read_parquet('{path}')"
-        if path.endswith(".parquet")
-        else f"read_csv('{path}', delim='{_DELIMITERS[Path(path).suffix]}', header=true, "
-        "all_varchar=true, quote='\"', escape='\"', strict_mode=true)"
+        f"read_parquet({file}, hive_partitioning=false)"
+        if path.suffix == ".parquet"
+        else f"read_csv({file}, delim='{_DELIMITERS[path.suffix]}', header=true, "
+        "all_varchar=true, quote='\"', escape='\"', strict_mode=true, hive_partitioning=false)"
     )
-    connection.execute(f"CREATE VIEW {_name(name)} AS SELECT * FROM {reader}")
+    connection.execute(f"CREATE VIEW {quoted(name)} AS SELECT * FROM {reader}")
 
 
 def _key_problems(connection: Any, tables: dict[str, Any]) -> list[str]:
     problems = []
     for name, table in tables.items():
         if table["key"] is not None:
-            key = _name(table["key"])
+            key = quoted(table["key"])
             rows, keys = connection.execute(
-                f"SELECT count(*), count(DISTINCT {key}) FROM {_name(name)}"
+                f"SELECT count(*), count(DISTINCT {key}) FROM {quoted(name)}"
             ).fetchone()
             if rows != keys:
                 problems.append(f"the key of table {name!r} repeats or is missing")
@@ -190,7 +193,7 @@ def _join_problems(
         joins[name] = {}
         for column, to in table["foreign"].items():
             [joined] = connection.execute(
-                f"SELECT count(*) FROM {_name(name)} AS a JOIN {_name(to)} AS b "
+                f"SELECT count(*) FROM {quoted(name)} AS a JOIN {quoted(to)} AS b "
                 f"ON {_equal('a', column, 'b', tables[to]['key'])}"
             ).fetchone()
             joins[name][column] = joined
@@ -245,7 +248,7 @@ def _event_problems(
             f"{model} is checked in memory, and {counted(rows, 'event')} do not fit in {budget}; "
             "state a larger memory"
         )
-    key, own = _name(tables[person]["key"]), _list("p", tables[person]["quasi"])
+    key, own = quoted(tables[person]["key"]), _list("p", tables[person]["quasi"])
     events = " UNION ALL ".join(
         f"SELECT p.{key}::VARCHAR AS owner, {number} AS source, dense_rank() OVER "
         f"(ORDER BY {own}, {_list('a', tables[name]['quasi'])}) AS event "
@@ -275,11 +278,11 @@ def _owners(tables: dict[str, Any], name: str, person: str) -> str:
         to = tables[at]["foreign"][column]
         right = "p" if to == person else f"t{len(joins)}"
         joins.append(
-            f"JOIN {_name(to)} AS {right} ON {_equal(left, column, right, tables[to]['key'])}"
+            f"JOIN {quoted(to)} AS {right} ON {_equal(left, column, right, tables[to]['key'])}"
         )
         left, at = right, to
         column = tables[at]["people"][0] if at != person else ""
-    return f"{_name(name)} AS a {' '.join(joins)}"
+    return f"{quoted(name)} AS a {' '.join(joins)}"
 
 
 def _classes(
@@ -313,14 +316,14 @@ def _unique_by_rows(connection: Any, tables: dict[str, Any], person: str) -> int
         if name == person or not table["people"]:
             continue
         joins.append(
-            f"LEFT JOIN (SELECT p.{_name(key)} AS k, count(*) AS n FROM "
+            f"LEFT JOIN (SELECT p.{quoted(key)} AS k, count(*) AS n FROM "
             f"{_owners(tables, name, person)} GROUP BY ALL) AS c{number} "
-            f"ON c{number}.k = z.{_name(key)}"
+            f"ON c{number}.k = z.{quoted(key)}"
         )
         counts.append(f"coalesce(c{number}.n, 0)")
     shown = ", ".join([_list("z", tables[person]["quasi"]), *counts])
     [unique] = connection.execute(
-        f"SELECT count(*) FROM (SELECT count(*) AS n FROM {_name(person)} AS z {' '.join(joins)} "
+        f"SELECT count(*) FROM (SELECT count(*) AS n FROM {quoted(person)} AS z {' '.join(joins)} "
         f"GROUP BY {shown}) WHERE n = 1"
     ).fetchone()
     return int(unique)
@@ -328,12 +331,8 @@ def _unique_by_rows(connection: Any, tables: dict[str, Any], person: str) -> int
 
 def _equal(left: str, column: str, right: str, other: str) -> str:
     """Return a comparison of two columns as text: a file may hold a key as a number."""
-    return f"{left}.{_name(column)}::VARCHAR = {right}.{_name(other)}::VARCHAR"
+    return f"{left}.{quoted(column)}::VARCHAR = {right}.{quoted(other)}::VARCHAR"
 
 
 def _list(table: str, names: list[str]) -> str:
-    return ", ".join(f"{table}.{_name(name)}" for name in names)
-
-
-def _name(name: str) -> str:
-    return '"' + str(name).replace('"', '""') + '"'
+    return ", ".join(f"{table}.{quoted(name)}" for name in names)

@@ -21,6 +21,7 @@ from shoal.engines.duckdb_session import explained
 from shoal.engines.memory import Budget
 from shoal.errors import InputError
 from shoal.projects.treatments import Published
+from shoal.reading.engine import exact_pattern
 from shoal.support.files import check_readable, utf8_path
 from shoal.support.temporaries import temporary_folder
 from shoal.support.unused_memory import return_memory
@@ -74,7 +75,8 @@ def write_published(published: Published, path: Path, budget: Budget | None = No
             writer.write_table(batch.cast(first.schema))
     with database(path, budget) as connection:
         rows = connection.sql(
-            "SELECT * FROM read_parquet($path) ORDER BY ALL", params={"path": utf8_path(unsorted)}
+            "SELECT * FROM read_parquet($path, hive_partitioning=false) ORDER BY ALL",
+            params={"path": exact_pattern(unsorted)},
         )
         with open_writer(path, first.schema) as writer:
             for batch in _batches(rows.to_arrow_reader(BATCH)):

@@ -17,6 +17,7 @@ from shoal.identifiers.pseudonym import Pseudonym
 from shoal.identifiers.replacements import as_replacement
 from shoal.reading.schema import Schema
 from shoal.reading.yaml_files import load_yaml
+from shoal.support.file_names import below, check_file_names
 from shoal.support.files import is_database, read_text
 
 _TOP = ("person", "source", "domain", "tables")
@@ -30,7 +31,7 @@ class ProjectTable:
 
     Attributes:
         name: Its name, which is also the name of its released file.
-        origin: The file in the folder, or the table in the database.
+        origin: The file in the folder, relative to it, or the table in the database.
         key: The column that identifies its rows, None if it has none.
         foreign: The table that each foreign key refers to, by column.
         schema: The roles and other options of its columns.
@@ -65,6 +66,7 @@ class Project:
     order: tuple[str, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
+        check_file_names("table", self.tables)
         graph = {name: set(table.foreign.values()) for name, table in self.tables.items()}
         try:
             order = tuple(TopologicalSorter(graph).static_order())
@@ -203,7 +205,7 @@ def key_replacement(project: Project, name: str) -> Any:
 
 def file_of(source: Path, table: ProjectTable) -> Path:
     """Return the file of a table in a folder: by its name, or by its name with an ending."""
-    named = source / table.origin
+    named = below(source, table.origin, f"table {table.name!r}: from")
     if named.suffix.lower() in _ENDINGS:
         return named
     found = [file for ending in _ENDINGS if (file := source / f"{table.origin}{ending}").exists()]

@@ -27,6 +27,7 @@ from shoal.projects.project import Project
 from shoal.projects.requests import Asked
 from shoal.projects.sources import choose_place, ending_of
 from shoal.projects.treatments import Published
+from shoal.support.file_names import new_inside
 from shoal.support.folders import replace_folder
 from shoal.support.options import check_seed
 from shoal.support.progress import report
@@ -135,7 +136,8 @@ def _write_tables(
     for number, name in enumerate(project.order):
         report("write tables", number, len(project.order))
         published = tables.publish(name)
-        path = folder / f"{name}{ending_of(project, project.tables[name])}"
+        file = f"{name}{ending_of(project, project.tables[name])}"
+        path = new_inside(folder, file, "table")
         write_published(published, path, limit)
         described[name] = _described(project, name, published, path)
         if name in tables.left_out:

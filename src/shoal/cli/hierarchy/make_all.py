@@ -10,6 +10,7 @@ from shoal.cli.shared.console import bars, note, notes
 from shoal.cli.shared.options import names
 from shoal.cli.shared.sources import Form, Roles
 from shoal.errors import InputError, OutputError
+from shoal.support.file_names import new_inside
 from shoal.support.files import check_readable, check_writable, read_text, replace_files
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def make_all(
             check_writable(folder / name, force=force)
     with replace_files(folder) as made:
         for name, tree in trees.items():
-            tree.write(made / files[name])
+            tree.write(new_inside(made, files[name]))
         text = draft.text(folder, files, trees)
         (made / _SCHEMA).write_text(text, encoding="utf-8")
     return trees

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.inspection.drafts import name_files, schema_entry
 from shoal.inspection.schemas import dump_schema
+from shoal.support.file_names import file_name, new_inside
 from shoal.web.project.guarantee import PRIVATE, Guarantee
 from shoal.web.project.recipe import command_line, write_recipe
 from shoal.web.project.releasing import REPORT, REPORT_DATA, SCHEMA, RunRequest, make_release
@@ -94,7 +94,7 @@ def schema_of(project: Project, folder: Path) -> str:
         columns[name] = dict(spec)
         if isinstance(tree, Hierarchy):
             (folder / "hierarchies").mkdir(exist_ok=True)
-            tree.write(folder / "hierarchies" / files[name], force=True)
+            tree.write(new_inside(folder / "hierarchies", files[name]), force=True)
             columns[name]["hierarchy"] = schema_entry(f"hierarchies/{files[name]}", tree)
         elif tree is not None:
             columns[name]["hierarchy"] = tree
@@ -122,7 +122,8 @@ def prepare(project: Project, name: str = "") -> Run:
     name = name.strip() or f"Release {len(project.runs) + 1}"
     if name in {run.name for run in project.runs}:
         raise InputError("a release of this name exists; choose another name")
-    folder = project.workspace / "runs" / f"{len(project.runs) + 1}-{_slug(name)}"
+    number = len(project.runs) + 1
+    folder = project.workspace / "runs" / f"{number}-{file_name(name, 'release', '-')}"
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True, mode=0o700)
@@ -132,7 +133,7 @@ def prepare(project: Project, name: str = "") -> Run:
     request = RunRequest(
         source=source.path,
         folder=folder,
-        output=f"{_slug(source.stem)}-anonymous{ending}",
+        output=f"{file_name(source.stem, 'table', '-')}-anonymous{ending}",
         model=str(wanted.model),
         method=wanted.method,
         options=dict(wanted.options),
@@ -190,12 +191,3 @@ def _as_named(project: Project) -> str:
     """Return the file as its owner names it."""
     assert project.source is not None
     return project.source.name if project.source.uploaded else str(project.source.path)
-
-
-def _slug(name: str) -> str:
-    """Return a name that is safe in paths.
-
-    >>> _slug("Release 2 (k = 10)")
-    'Release-2-k-10'
-    """
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "release"

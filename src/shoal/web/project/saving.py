@@ -17,7 +17,9 @@ from typing import Any
 
 from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.errors import InputError, OutputError
+from shoal.support.file_names import below, file_name, inside, new_inside
 from shoal.support.files import replace_file
+from shoal.web.file_names import table_suffix
 from shoal.web.project.guarantee import Guarantee, Sentence
 from shoal.web.project.project import Project
 from shoal.web.project.releasing import KEPT, SCHEMA
@@ -73,7 +75,9 @@ def _write(project: Project, folder: Path, *, with_data: bool) -> None:
     path = source.path
     if with_data:
         (folder / "data").mkdir(exist_ok=True, mode=0o700)
-        path = folder / "data" / Path(source.name).name
+        ending = table_suffix(source.name)
+        stem = source.name.removesuffix(ending) or source.name
+        path = new_inside(folder / "data", f"{file_name(stem, 'table')}{ending}")
         if source.path != path:
             shutil.copyfile(source.path, path)
             path.chmod(0o600)
@@ -110,7 +114,7 @@ def _saved_trees(project: Project, folder: Path) -> dict[str, dict[str, Any]]:
     if files:
         (folder / "hierarchies").mkdir(exist_ok=True)
     for name, file in files.items():
-        project.hierarchies[name].write(folder / "hierarchies" / file, force=True)
+        project.hierarchies[name].write(new_inside(folder / "hierarchies", file), force=True)
     return {
         name: {
             "file": f"hierarchies/{file}",
@@ -132,7 +136,7 @@ def _plain(guarantee: Guarantee) -> dict[str, Any]:
 
 def _save_run(run: Run, folder: Path) -> dict[str, Any]:
     """Copy the files of a run, without what is kept for the session only."""
-    kept = folder / "runs" / run.folder.name
+    kept = new_inside(folder / "runs", run.folder.name)
     if kept != run.folder:
         shutil.copytree(run.folder, kept, ignore=shutil.ignore_patterns(KEPT), dirs_exist_ok=True)
     return {
@@ -195,7 +199,7 @@ def apply(project: Project, folder: Path) -> None:
             project.columns.change([name], **lists)
     project.hierarchies = {
         name: replace(
-            Hierarchy.read(folder / entry["file"]),
+            Hierarchy.read(below(folder, entry["file"], "hierarchy")),
             origin=entry["origin"],
             source=entry.get("recipe"),
         )
@@ -228,7 +232,7 @@ def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
 
 
 def _run(entry: Mapping[str, Any], folder: Path) -> Run:
-    kept = folder / "runs" / entry["folder"]
-    files = {kind: kept / name for kind, name in entry["files"].items()}
+    kept = inside(folder / "runs", entry["folder"], "release")
+    files = {kind: inside(kept, name, "file") for kind, name in entry["files"].items()}
     made = _guarantee(entry["guarantee"])
     return Run(entry["name"], made, kept, "done", 1.0, "", entry["summary"], files)
