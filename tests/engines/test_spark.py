@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import random
 import re
 import sys
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.engines import spark_sessions
-from tests.engines.conftest import ROLES, TREES, rows
+from tests.engines.conftest import ROLES, TREES, rows, write_csv
 
 import shoal
 from shoal import Greedy, InputError, KAnonymity
@@ -203,6 +204,23 @@ def test_pages_that_spark_reads_and_writes_have_checksums(frame, tmp_path):
         pytest.raises(SparkFailed),
     ):
         shoal.anonymize(damaged, k=2)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_file_is_read_by_its_exact_name(spark, ending, tmp_path):
+    """An address of Spark is a pattern, in which `[ab]` stands for one letter."""
+    for name in ("a", "b", "[ab]", "{a,b}", "*", "?", "%61", "#a", "\\a"):
+        people = pa.table({"age": [30] * 4, "sex": [name] * 4})
+        path = tmp_path / f"week {name}.{ending}"
+        write_csv(path, people.to_pylist()) if ending == "csv" else pq.write_table(people, path)
+    for path in sorted(tmp_path.iterdir()):
+        roles = {"age": "quasi", "sex": "sensitive"}
+        with shoal.open(path, roles=roles, rows_are_people=True, engine="spark") as table:
+            release = shoal.anonymize(table, k=2)
+        release.write(tmp_path / "out.csv", force=True)
+        released = {row["sex"] for row in csv.DictReader((tmp_path / "out.csv").open())}
+        assert released == {path.stem.removeprefix("week ")}
+        (tmp_path / "out.csv").unlink()
 
 
 def test_nulls_nan_and_empty_texts_are_one_missing_value(spark, tmp_path):

@@ -496,3 +496,32 @@ def test_a_record_names_files_of_its_folder_only(tmp_path, file):
     (tmp_path / "out" / "release.json").write_text(json.dumps(record))
     with pytest.raises(InputError, match="its name becomes a file name"):
         check_set(tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["x%41", "x#y", "x?y", "x?mode=rwc", "x y", "x%", "x[ab]", "x'y"])
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_database_is_read_by_its_exact_name(tmp_path, kind, name):
+    """SQLite read the file `xA.sqlite` for `x%41.sqlite`, and created a file `x` for `x#y`."""
+    written(tmp_path, kind)
+    wanted = tmp_path / f"{name}.{kind}"
+    (tmp_path / f"all.{kind}").rename(wanted)
+    other = written(tmp_path, kind, {**TABLES, "patients": {**PATIENTS, "age": [99] * 12}})
+    (tmp_path / f"all.{kind}").rename(tmp_path / f"xA.{kind}")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    project = Project(str(wanted), other.person, other.tables)
+    release_project(project, tmp_path / "out", **OPTIONS)
+    assert all("99" not in row["age"] for row in released(tmp_path / "out")["patients"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*before, "out"])
+
+
+def test_a_column_of_large_whole_numbers_and_others_becomes_text(tmp_path):
+    with sqlite3.connect(tmp_path / "all.sqlite") as database:
+        database.execute("CREATE TABLE patients (patient_id, age, sex, name)")
+        rows = [(n, 30 + n % 2, "f", 2**60 + n if n else 0.5) for n in range(8)]
+        database.executemany("INSERT INTO patients VALUES (?, ?, ?, ?)", rows)
+    database.close()
+    people = {"key": "patient_id", "columns": {"age": "quasi", "name": "insensitive"}}
+    schema = {"person": "patients", "source": "all.sqlite", "tables": {"patients": people}}
+    release_project(Project.of(schema, tmp_path), tmp_path / "out", **OPTIONS)
+    shown = {row["name"] for row in released(tmp_path / "out")["patients"]}
+    assert shown == {str(row[3]) for row in rows}

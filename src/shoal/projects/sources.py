@@ -27,6 +27,7 @@ from shoal.support.files import check_readable, is_database
 _DUCKDB = (".duckdb", ".ddb")
 _SQLITE = (".sqlite", ".sqlite3", ".db")
 _BATCH = 100_000  # rows of SQLite at a time
+_EXACT = 2**53  # whole numbers up to this are floats too
 
 
 def read_table(project: Project, table: ProjectTable) -> Table:
@@ -123,7 +124,8 @@ def _read_duckdb(path: Path, table: ProjectTable) -> Any:
 def _read_sqlite(path: Path, table: ProjectTable) -> Any:
     """Return a table of SQLite; a column of one type keeps it, others become text."""
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True)) as database:
             cursor = database.execute(f"SELECT * FROM {_quoted(table.origin)}")
             names = [column[0] for column in cursor.description]
             parts: list[list[Any]] = [[] for _ in names]
@@ -149,6 +151,9 @@ def _batches(cursor: sqlite3.Cursor) -> Iterator[list[Any]]:
 def _column(cells: list[Any], *, text: bool) -> Any:
     """Return cells in one type; identifiers and cells of different types are text."""
     types = {type(cell) for cell in cells if cell is not None}
+    whole = [cell for cell in cells if isinstance(cell, int)] if types == {int, float} else []
+    if any(abs(cell) > _EXACT for cell in whole):  # not every one of them is a float
+        text = True
     if text or (len(types) > 1 and types != {int, float}):
         return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
     return pa.array(cells)

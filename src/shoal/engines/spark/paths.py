@@ -78,7 +78,7 @@ class SparkFiles:
 
     def _read_parquet(self, files: Files) -> Any:
         with explained(f"read {self.name}"):
-            paths = [f"file://{path.absolute()}" for path in files.paths]
+            paths = [exact_address(path) for path in files.paths]
             return self._session().read.options(**CHECKED).parquet(*paths)
 
     def _read_text(self, scan: Scan, folder: Path) -> Any:
@@ -93,7 +93,7 @@ class SparkFiles:
                 path = folder / f"{number}.csv{'.gz' if path.suffix.lower() == '.gz' else ''}"
                 shutil.copyfile(text.path, path)
             options = {**text.options, "trim": text.trim}
-            frames.append(self._read_csv(f"file://{path.absolute()}", text.names, options))
+            frames.append(self._read_csv(exact_address(path), text.names, options))
         joined = frames[0]
         for frame in frames[1:]:
             joined = joined.union(frame)
@@ -158,3 +158,12 @@ class SparkFiles:
         if form.trim:
             names = [name.strip(BLANKS) for name in names]
         return SparkFrame(self._undamaged(self._read_csv(address, names, options)), self.name, True)
+
+
+def exact_address(path: Path) -> str:
+    r"""Return an address that is only this file for Spark, which reads addresses as patterns.
+
+    >>> exact_address(Path("/data/week[1] 50%.csv"))
+    'file:///data/week\\[1\\] 50%.csv'
+    """
+    return "file://" + re.sub(r"([][{}*?\\])", r"\\\1", str(path.absolute()))

@@ -41,6 +41,7 @@ from shoal.engines.spark.columns import (
 )
 from shoal.engines.spark.encoding import with_words
 from shoal.engines.spark.failures import explained
+from shoal.engines.spark.paths import exact_address
 from shoal.engines.spark.sketching import count_about
 from shoal.engines.spark.source import SparkScan
 from shoal.engines.spark.spark_partitions import SparkPartitions
@@ -306,7 +307,7 @@ class SparkEngine:
     ) -> Counted:
         """Count the classes of written files: one file on the driver, several with Spark."""
         report("verify", 0, None)
-        addresses = [address_of(file) or f"file://{file}" for file in files]
+        addresses = [address_of(file) or exact_address(file) for file in files]
         if text or (len(files) == 1 and address_of(files[0]) is None):
             from shoal.engines.duckdb_written import count_on_disk
 
