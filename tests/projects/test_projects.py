@@ -514,6 +514,60 @@ def test_a_database_is_read_by_its_exact_name(tmp_path, kind, name):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*before, "out"])
 
 
+def test_a_database_may_be_named_like_an_extension(tmp_path, monkeypatch):
+    project = written(tmp_path, "duckdb")
+    (tmp_path / "all.duckdb").rename(tmp_path / "sqlite:all.duckdb")
+    monkeypatch.chdir(tmp_path)
+    project = Project("sqlite:all.duckdb", project.person, project.tables)
+    assert release_project(project, tmp_path / "out", **OPTIONS)
+
+
+READING = {
+    "a file": "read_csv('{}')",
+    "a text": "(SELECT 'p' || content AS patient_id, 30 AS age, 'f' AS sex FROM read_text('{}'))",
+    "names": "(SELECT file AS patient_id, 30 AS age, 'f' AS sex FROM glob('{}'))",
+    "a name that is a file": "'{}'",
+}
+
+
+@pytest.mark.parametrize("how", READING)
+def test_a_view_that_reads_a_local_file_is_refused(tmp_path, how):
+    project = written(tmp_path, "duckdb")
+    secret = tmp_path / "secret.csv"
+    secret.write_text("patient_id,age,sex,name\n" + "".join(f"s{n},3{n},f,x\n" for n in range(9)))
+    with duckdb.connect(str(tmp_path / "all.duckdb")) as database:
+        database.execute("DROP TABLE patients")
+        view = f"SELECT * FROM {READING[how].format(secret)}"
+        database.execute(f"CREATE MACRO people() AS TABLE {view}")
+        database.execute("CREATE VIEW patients AS SELECT * FROM people()")
+    with pytest.raises(InputError) as raised:
+        release_project(project, tmp_path / "out", **OPTIONS)
+    assert str(raised.value) == (
+        f"{tmp_path}/all.duckdb: 'patients' reads files or addresses outside of the database; "
+        "store its rows as a table"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_table_of_a_database_is_no_file(tmp_path):
+    """DuckDB reads a file for the name of a table that is not in the database."""
+    project = written(tmp_path, "duckdb")
+    pa.csv.write_csv(pa.table(PATIENTS), tmp_path / "secret.csv")
+    tables = {name: {"from": name, **table} for name, table in SCHEMA["tables"].items()}
+    tables["patients"]["from"] = f"{tmp_path}/secret.csv"
+    project = Project.of({"person": "patients", "source": "all.duckdb", "tables": tables}, tmp_path)
+    with pytest.raises(InputError, match="reads files or addresses outside of the database"):
+        release_project(project, tmp_path / "out", **OPTIONS)
+
+
+def test_views_of_tables_of_the_database_are_read(tmp_path):
+    project = written(tmp_path, "duckdb")
+    with duckdb.connect(str(tmp_path / "all.duckdb")) as database:
+        database.execute("ALTER TABLE patients RENAME TO everyone")
+        database.execute("CREATE VIEW patients AS SELECT * FROM everyone WHERE age > 0")
+    assert release_project(project, tmp_path / "out", **OPTIONS).people == 12
+
+
 def test_a_column_of_large_whole_numbers_and_others_becomes_text(tmp_path):
     with sqlite3.connect(tmp_path / "all.sqlite") as database:
         database.execute("CREATE TABLE patients (patient_id, age, sex, name)")

@@ -112,11 +112,28 @@ def _rows(source: str, table: ProjectTable) -> Any:
 
 
 def _read_duckdb(path: Path, table: ProjectTable) -> Any:
+    """Return a table or a view of DuckDB, which reads nothing but the database file."""
     import duckdb
 
-    try:
-        with duckdb.connect(str(path), read_only=True) as database:
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "allow_persistent_secrets": "false",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "python_enable_replacements": "false",
+        "temp_directory": "",
+    }
+    try:  # by its absolute path, since a relative one can begin like the name of an extension
+        with duckdb.connect(str(path.absolute()), read_only=True, config=settings) as database:
+            database.execute("SET enable_external_access = false")
+            database.execute("SET lock_configuration = true")
             return database.sql(f"SELECT * FROM {_quoted(table.origin)}").to_arrow_table()
+    except duckdb.PermissionException:
+        raise InputError(
+            f"{path}: {table.origin!r} reads files or addresses outside of the database; store its "
+            "rows as a table"
+        ) from None
+    except duckdb.OutOfMemoryException:
+        raise MemoryError from None
     except duckdb.Error:
         raise InputError(f"{path}: no readable table {table.origin!r}") from None
 
