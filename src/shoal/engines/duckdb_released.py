@@ -240,7 +240,7 @@ def mapped(session: Session, cell: str, codes: Codes, table: str) -> tuple[str, 
     codes: (domain,) the new code of each code. table: a name to store the map under.
     """
     if len(codes) and (codes == codes[0]).all():
-        return str(int(codes[0])), ""
+        return f"CAST({int(codes[0])} AS BIGINT)", ""  # a plain number in ORDER BY is a position
     if np.array_equal(codes, np.arange(len(codes))):
         return cell, ""
     kept = {"c": np.arange(len(codes), dtype=np.uint32), "r": codes.astype(np.int64)}
