@@ -15,6 +15,24 @@ from shoal.core.people import Unit
 
 COUNTIES = {"north": ["aa", "ab"], "south": {"coast": ["ba", "bb"], "hills": ["bc"]}}
 
+# names of columns: the aliases of queries, keywords, functions and virtual columns of DuckDB and
+# Spark, and names that look like syntax; no two differ only in case
+ALIASES = [
+    "n", "rowid", "person", "household", "count", "select", "order", "value", "class", "c0",
+    "k0", "d0", "v", "w0", "r0", "t0", "p0", "e0", "l0", "x0",
+    "file_row_number", "filename", "file_index", "rows", "row", "part", "id", "text", "cell", "key",
+    "keys", "links", "linked", "encoded", "source", "given", "labels0", "codes0", "person_ids",
+    "person0", "household_ids", "made", "numbers_r0", "released1", "entries", "sorted", "shown",
+    "people", "tuples", "place", "digest", "info", "node", "hash", "units", "known", "time",
+    "a", "b", "c", "d", "e", "g", "h", "m", "o", "q", "s", "z", "one", "old", "new", "old_name",
+    "from", "where", "group", "by", "limit", "table", "all", "null", "true", "case", "end", "join",
+    "union", "distinct", "exclude", "replace", "using", "as", "is", "in", "not", "primary", "user",
+    "current_date", "current_user", "now()", "random()", "count(*)", "sum", "min", "max", "min(n)",
+    "damaged", "_metadata", "_c0", "_1", "0", "1", "-1", "1.5", "*", "a.b", "a b", "a,b", "a;b",
+    "a-b", 'a"b', "a'b", "a`b", "a\\b", '"', "'", "`", "--", "/*", "$path", "?", "{a}", "%", "$1",
+    "é", "日本", "ß", "N'x'", "\u202ea", "\x1b[1m",
+]  # fmt: skip
+
 
 def people(rows=60, seed=0, missing=0.1):
     """A table with numbers, ranks, names, hierarchies, missing values and a sensitive column."""
@@ -51,11 +69,15 @@ def roles():
 
 def tiny(person=None, household=None, **columns):
     """A table of the given quasi-identifiers, with an illness that varies."""
+    return about(tiny_of(columns), person, household)
+
+
+def tiny_of(columns):
+    """A table of quasi-identifiers, given by their names, with an illness that varies."""
     rows = len(next(iter(columns.values())))
     illness = [("flu", "cold", "gout", "none")[i % 4] for i in range(rows)]
     data = pa.table({**columns, "illness": illness})
-    table = Table.from_arrow(data, {**dict.fromkeys(columns, "quasi"), "illness": "sensitive"})
-    return about(table, person, household)
+    return Table.from_arrow(data, {**dict.fromkeys(columns, "quasi"), "illness": "sensitive"})
 
 
 def about(table, person=None, household=None):
@@ -116,6 +138,13 @@ def declared():
     )
 
 
+def oddly_named():
+    """A table whose columns are named like parts of a query."""
+    draw = np.random.default_rng(13)
+    names = ["n", "person", "count(*)", "ORDER", "c0"]
+    return tiny_of({name: draw.integers(0, 4, 24).tolist() for name in names})
+
+
 NASTY = {
     "people": people(),
     "many people": people(240, seed=1, missing=0.02),
@@ -131,6 +160,7 @@ NASTY = {
     "nan": tiny(size=[float("nan"), 1.5, 2.5, float("nan"), *[3.5] * 8]),
     "blanks": blanks(),
     "declared domains": declared(),
+    "odd names": oddly_named(),
     "visits": about(people(90, seed=4), np.arange(90) // 3),
     "visits alike": tiny(age=[30 + i // 5 for i in range(60)], person=np.arange(60) // 5),
     "one busy person": tiny(age=[*range(20), *range(20)], person=[*range(20), *[3] * 20]),

@@ -101,6 +101,7 @@ def test_a_false_parquet_file_is_refused(write, raw):
     [
         (pa.table([[1], [2]], ["a", "a"]), "column 'a' occurs more than once"),
         (pa.table([[1], [2]], ["a", "A"]), "differ only in case"),
+        (pa.table([[1], [2]], ["a", "\0linked"]), "the name of column 2 has a null character"),
         (pa.table({"a": [1]}).slice(0, 0), "no rows"),
     ],
 )

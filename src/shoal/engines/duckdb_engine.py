@@ -1,6 +1,7 @@
 """The DuckDB engine: rows are encoded once in a private database, then grouped, mapped and sorted.
 
-Columns of codes are d0, d1, …, plain columns p0, p1, …, words w0, w1, … and class words k0, k1, ….
+Columns of the source are c0, c1, …, columns of codes d0, d1, …, plain columns p0, p1, …, words w0,
+w1, … and class words k0, k1, …: no query contains the name of a column.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from shoal.engines.duckdb_released import (
     pack_words,
 )
 from shoal.engines.duckdb_replacing import DuckDBReplacing
-from shoal.engines.duckdb_session import Session, literal, quoted
-from shoal.engines.duckdb_sources import rows_of
+from shoal.engines.duckdb_session import Session, literal
+from shoal.engines.duckdb_sources import places_of, rows_of
 from shoal.engines.duckdb_written import count_written
 from shoal.engines.engine import (
     HOUSEHOLD,
@@ -60,6 +61,7 @@ class DuckDBEngine:
 
     def __init__(self, scan: Scan, session: Session) -> None:
         self._session, self._scan = session, scan
+        self._places = places_of(scan.names)
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._known: dict[str, Values] = {}  # the distinct values that were asked for
         self._encoding: tuple[Encoding, RowCounts] | None = None  # what is encoded, and its rows
@@ -109,21 +111,22 @@ class DuckDBEngine:
 
     def sample(self, names: Sequence[str], rows: int) -> Any:
         """Return random rows of some columns of the source, as an Arrow table."""
-        listed = ", ".join(f"{self._cell(name)} AS {quoted(name)}" for name in names)
+        listed = ", ".join(f"{self._cell(name)} AS v{j}" for j, name in enumerate(names))
         drawn = f"USING SAMPLE reservoir({int(rows)} ROWS) REPEATABLE (0)"
-        return self._session.arrow(f"SELECT {listed} FROM (SELECT * FROM {self._source} {drawn})")
+        found = self._session.arrow(f"SELECT {listed} FROM (SELECT * FROM {self._source} {drawn})")
+        return found.rename_columns(list(names))
 
     def interrupt(self) -> None:
         """Stop the running statement, from another thread."""
         self._session.interrupt()
 
-    def _cell(self, name: str) -> str:
+    def _cell(self, name: str, source: str = "") -> str:
         """Return the expression of a cell; numbers that are not numbers are missing."""
+        column = f"{source}{self._places[name]}"
         kind = None if self._scan.types is None else self._scan.types[name]
         if kind is not None and pa.types.is_floating(kind):
-            column = quoted(name)
             return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} + 0 END"
-        return quoted(name)
+        return column
 
     def _count_identifier(self, name: str) -> Filled:
         """Count the values of an identifier; empty texts are missing."""
@@ -151,9 +154,7 @@ class DuckDBEngine:
             codes = pa.table({"v": found.values, "c": pa.array(found.codes)})
             self._session.store(f"codes{number}", codes.filter(codes.column("v").is_valid()))
             missing = codes.filter(codes.column("v").is_null()).column("c").to_pylist()
-            cell, kind = f"s.{quoted(name)}", _unsigned(found.domain)
-            if self._cell(name) != quoted(name):
-                cell = self._cell(name)
+            cell, kind = self._cell(name, "s."), _unsigned(found.domain)
             known = f"codes{number}.c"
             if missing:
                 known = f"CASE WHEN {cell} IS NULL THEN {missing[0]} ELSE {known} END"
@@ -161,13 +162,14 @@ class DuckDBEngine:
             joins.append(f"LEFT JOIN codes{number} ON {cell} = codes{number}.v")
         for number, name in enumerate(encoding.plain):
             self._columns[name] = f"p{number}"
-            cells.append(f"{self._cell(name)} AS p{number}")
+            cells.append(f"{self._cell(name, 's.')} AS p{number}")
         cells += [f"s.{name}" for name in self._kept]
         for unit, names in ((PERSON, encoding.person), (HOUSEHOLD, encoding.household)):
             if names:
                 self._number(unit, names, encoding.links.missing)
                 cells.append(f"{unit}_ids.id AS {unit}")
-                same = " AND ".join(f"s.{quoted(n)} = {unit}_ids.{quoted(n)}" for n in names)
+                places = [self._places[n] for n in names]
+                same = " AND ".join(f"s.{place} = {unit}_ids.{place}" for place in places)
                 joins.append(f"LEFT JOIN {unit}_ids ON {same}")
         self._encode(encoding, cells, joins)
         counts = {
@@ -186,10 +188,11 @@ class DuckDBEngine:
         """Store the encoded rows, with the published form of replaced identifiers."""
         raw = {}
         for name in (name for each in encoding.replaced.values() for name in each.columns):
-            raw[name] = self._cell(name).replace(quoted(name), f"s.{quoted(name)}")
+            raw[name] = self._cell(name, "s.")
         raw |= {name: self._filled(name, encoding.links.missing, "s.")
                 for name in encoding.links.columns}  # fmt: skip
-        replacing = DuckDBReplacing(self._session, self._source, encoding, raw)
+        places = [self._places[name] for name in encoding.person]
+        replacing = DuckDBReplacing(self._session, self._source, encoding, raw, places)
         replacing.encode(cells, joins)
         self._columns |= replacing.columns
         self._linked = replacing.link()
@@ -198,7 +201,7 @@ class DuckDBEngine:
 
     def _filled(self, name: str, missing: Sequence[str] = (), source: str = "") -> str:
         """Return the expression of a cell of an identifier, null if it is missing."""
-        cell, kind = f"{source}{quoted(name)}", (self._scan.types or {}).get(name)
+        cell, kind = f"{source}{self._places[name]}", (self._scan.types or {}).get(name)
         # NaN by its text: DuckDB takes isnan for false in Parquet files, whose statistics omit NaN
         empty = "nan" if kind is not None and pa.types.is_floating(kind) else ""
         texts = ", ".join(literal(text) for text in (empty, *missing))
@@ -206,7 +209,7 @@ class DuckDBEngine:
 
     def _number(self, unit: str, names: Sequence[str], missing: Sequence[str]) -> None:
         """Give each person or household a number, and check that every row names one."""
-        listed = ", ".join(map(quoted, names))
+        listed = ", ".join(self._places[name] for name in names)
         for name in names:
             blank = f"{self._filled(name, missing)} IS NULL"
             empty = self._session.value(f"SELECT count(*) FROM {self._source} WHERE {blank}")

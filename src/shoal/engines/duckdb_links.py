@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from shoal.engines.duckdb_engine import DuckDBEngine
 from shoal.engines.duckdb_released import mapped, numbers_of
-from shoal.engines.duckdb_session import Session, quoted
+from shoal.engines.duckdb_session import Session
 from shoal.engines.duckdb_sources import POSITION, rows_of
 from shoal.engines.memory import Budget
 from shoal.engines.sources import Files, Scan
@@ -90,7 +90,7 @@ class LinkedEngine(DuckDBEngine):
 
         as_texts: returns the texts of cells of a column.
         """
-        listed = ", ".join(f"{quoted(name)} AS t{j}" for j, name in enumerate(columns))
+        listed = ", ".join(f"{self._places[name]} AS t{j}" for j, name in enumerate(columns))
 
         def changed(batch: Any) -> Any:
             texts = {f"t{j}": as_texts(name, batch.column(j + 1)) for j, name in enumerate(columns)}
@@ -191,10 +191,14 @@ class LinkedEngine(DuckDBEngine):
 
         values: the number of its distinct values.
         """
-        table = quoted(f"made of {name}")
-        cells = f"SELECT {POSITION} AS id, {quoted(name)} AS v FROM {self._source}"
+        table, cell = self._made(name), self._places[name]
+        cells = f"SELECT {POSITION} AS id, {cell} AS v FROM {self._source}"
         self._replace(cells, table, publish)
         return self._distinct(table, "cell", values)
+
+    def _made(self, name: str) -> str:
+        """Return the table with the published form of an identifier."""
+        return f"made_{self._places[name]}"
 
     def _replace(self, cells: str, table: str, publish: Callable[[Any], Any]) -> None:
         def changed(batch: Any) -> Any:
@@ -223,12 +227,12 @@ class LinkedEngine(DuckDBEngine):
             cells.append("p.class")
             joins.append(f"JOIN {people.schema}.people AS p ON links.person = p.id")
         for j, name in enumerate(replaced):
-            table = quoted(f"made of {name}")
+            table = self._made(name)
             cells.append(f"{table}.cell AS r{j}")
             joins.append(f"LEFT JOIN {table} ON encoded.{POSITION} = {table}.id")
         listed = ", ".join(["encoded.*", *cells])
         self._session.run(f"CREATE TABLE shown AS SELECT {listed} FROM encoded {' '.join(joins)}")
-        for table in ("encoded", "links", *(quoted(f"made of {name}") for name in replaced)):
+        for table in ("encoded", "links", *map(self._made, replaced)):
             self._session.run(f"DROP TABLE {table}")
         self._columns |= {name: f"r{j}" for j, name in enumerate(replaced)}
         return int(self._session.value("SELECT count(*) FROM shown"))

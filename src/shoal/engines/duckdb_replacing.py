@@ -16,7 +16,7 @@ import pyarrow as pa
 from shoal.core.linked_rows import linked_sets
 from shoal.core.people import Unit, joined
 from shoal.engines.duckdb_released import numbers_of
-from shoal.engines.duckdb_session import Session, quoted
+from shoal.engines.duckdb_session import Session
 from shoal.engines.engine import PERSON, Encoding, Replacing
 from shoal.errors import InputError
 from shoal.support.progress import report
@@ -30,13 +30,19 @@ class DuckDBReplacing:
     """Makes the replaced columns of one encoding.
 
     source: what to select from. raw: the expression of a cell of each column, in rows named s.
+    person: the columns that identify people, in the table of people.
     """
 
     def __init__(
-        self, session: Session, source: str, encoding: Encoding, raw: Mapping[str, str]
+        self,
+        session: Session,
+        source: str,
+        encoding: Encoding,
+        raw: Mapping[str, str],
+        person: Sequence[str],
     ) -> None:
         self._session, self._source = session, source
-        self._encoding, self._raw = encoding, raw
+        self._encoding, self._raw, self._person = encoding, raw, person
         self._tables: list[str] = []
         self._links: list[str] = []
         self._linked_by_person = False
@@ -81,8 +87,8 @@ class DuckDBReplacing:
         made, numbers = f"made_{column}", f"numbers_{column}"
         own = tuple(self._encoding.person) == (name,)
         if own:
-            known, number, join = f"SELECT {quoted(name)} AS v, id AS c FROM person_ids", "id", ""
-            numbers = "person_ids"
+            known = f"SELECT {self._person[0]} AS v, id AS c FROM person_ids"
+            numbers, number, join = "person_ids", "id", ""
         else:
             known, number = f"SELECT v, c FROM {numbers}", "c"
             join = self._number_values(name, numbers)

@@ -10,15 +10,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from shoal.core.publishing.formulas import unescape_names
 from shoal.engines.duckdb_released import counted_of, pack_words
-from shoal.engines.duckdb_session import Session, literal, quoted
+from shoal.engines.duckdb_session import Session, literal
+from shoal.engines.duckdb_sources import parquet_files, places_of
 from shoal.engines.engine import PERSON, Counted
 from shoal.engines.memory import Budget
 from shoal.engines.packing import Packing
 from shoal.engines.sources import check_parquet
 from shoal.reading.engine import exact_pattern
+from shoal.support.files import utf8_path
 from shoal.support.temporaries import temporary_folder
 
 
@@ -37,24 +40,22 @@ def count_written(
     """
     by_person = value is not None and value not in labels
     quasi = [name for name in labels if name != value]
-    names = [*quasi, *([] if value is None else [value])]
-    paths = ", ".join(literal(exact_pattern(path)) for path in files)
-    source = f"read_parquet([{paths}], hive_partitioning=false)"
+    counted = [*quasi, *([] if by_person or value is None else [value])]
     if not text:
         check_parquet(files, files)
-    else:
-        source = f"read_csv([{paths}], {_text_options(files[0], names)})"
-    listed = ", ".join(map(quoted, quasi if by_person else names))
+    names, source = written_rows(files, [*quasi, *([] if value is None else [value])])
+    places = places_of(names)
+    listed = "".join(f"{places[name]}, " for name in counted)
     counts = "count(*) AS n"
     if by_person and value is not None:
-        different = f"count(DISTINCT {quoted(value)})"
-        counts += f", {different} + count(*) - count({quoted(value)}) AS {PERSON}"
+        person = places[value]
+        counts += f", count(DISTINCT {person}) + count(*) - count({person}) AS {PERSON}"
     cells: dict[str, str] = {}
     joins = []
-    for number, name in enumerate(quasi if by_person else names):
+    for number, name in enumerate(counted):
         kept = pa.table({"v": labels[name], "r": np.arange(len(labels[name]), dtype=np.int64)})
         session.store(f"labels{number}", kept)
-        same = f"g.{quoted(name)} IS NOT DISTINCT FROM labels{number}.v"
+        same = f"g.{places[name]} IS NOT DISTINCT FROM labels{number}.v"
         joins.append(f"LEFT JOIN labels{number} ON {same}")
         cells[name] = f"labels{number}.r"
     packing = Packing.of({name: len(labels[name]) + 1 for name in quasi})
@@ -62,10 +63,10 @@ def count_written(
     words = [f"{word} AS k{j}" for j, word in enumerate(packed)]
     if value in cells:
         words.append(f"{cells[value]} AS v")
-    counted = ["n", PERSON] if by_person else ["n"]
+    words += ["n", PERSON] if by_person else ["n"]
     found = session.arrow(
-        f"SELECT {', '.join([*words, *counted])} FROM (SELECT {listed}{', ' if listed else ''}"
-        f"{counts} FROM {source} GROUP BY ALL) g {' '.join(joins)}"
+        f"SELECT {', '.join(words)} FROM (SELECT {listed}{counts} FROM {source} GROUP BY ALL) g "
+        f"{' '.join(joins)}"
     )
     return counted_of(found, len(packed))
 
@@ -82,20 +83,29 @@ def count_on_disk(
             session.close()
 
 
-def _text_options(file: Path, expected: Sequence[str]) -> str:
-    """Return how a text file was written; nothing is detected.
+def written_rows(
+    files: Sequence[Path], expected: Sequence[str], *, missing: bool = False
+) -> tuple[list[str], str]:
+    """Return the names of the columns of written files, and what to select from; c0, c1, … there.
 
-    A missing cell is empty, and an empty text is quoted; a missing cell of the only column is
-    quoted too, because an empty line would not be a row.
+    Nothing about a text file is detected. A missing cell is empty, and an empty text is quoted; a
+    missing cell of the only column is quoted too, because an empty line would not be a row.
+
+    expected: the names before formulas in them were escaped.
+    missing: whether quoted empty texts are missing in all files.
     """
-    sign = "\t" if file.suffix == ".tsv" else ","
-    with file.open(encoding="utf-8", newline="") as handle:
-        names = unescape_names(next(csv.reader(handle, delimiter=sign)), expected)
-    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
-    quoted_nulls = "true" if len(names) == 1 else "false"
-    return (
-        f"auto_detect=false, header=true, columns={{{columns}}}, delim={literal(sign)}, "
-        "quote='\"', escape='\"', nullstr='', strict_mode=true, null_padding=false, "
-        "hive_partitioning=false, new_line='\\n', compression='none', "
-        f"allow_quoted_nulls={quoted_nulls}"
+    if files[0].suffix == ".parquet":
+        names = list(pq.read_schema(utf8_path(files[0])).names)
+        return names, parquet_files(files, len(names))
+    sign = "\t" if files[0].suffix == ".tsv" else ","
+    with files[0].open(encoding="utf-8", newline="") as handle:
+        names = list(unescape_names(next(csv.reader(handle, delimiter=sign)), expected))
+    paths = ", ".join(literal(exact_pattern(path)) for path in files)
+    columns = ", ".join(f"{place}: 'VARCHAR'" for place in places_of(names).values())
+    quoted_nulls = "true" if missing or len(names) == 1 else "false"
+    return names, (
+        f"read_csv([{paths}], auto_detect=false, header=true, columns={{{columns}}}, "
+        f"delim={literal(sign)}, quote='\"', escape='\"', nullstr='', strict_mode=true, "
+        "null_padding=false, hive_partitioning=false, new_line='\\n', compression='none', "
+        f"allow_quoted_nulls={quoted_nulls})"
     )

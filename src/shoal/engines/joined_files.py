@@ -17,8 +17,8 @@ import pyarrow as pa
 from shoal.core.people import is_person_number
 from shoal.core.values.encoding import is_text
 from shoal.engines.duckdb_engine import DuckDBEngine
-from shoal.engines.duckdb_session import Session, quoted
-from shoal.engines.duckdb_sources import POSITION, rows_of
+from shoal.engines.duckdb_session import Session
+from shoal.engines.duckdb_sources import POSITION, places_of, rows_of
 from shoal.engines.engine import Engine
 from shoal.engines.memory import Budget
 from shoal.engines.sources import Files, Scan
@@ -116,19 +116,21 @@ class _JoinedEngine(DuckDBEngine):
         """Join the rows, and return the table with the result."""
         scan: JoinedScan = self._scan
         by_position = scan.key is None
+        own, other = places_of(scan.original.names), places_of(scan.released.names)
         mine, theirs = (
             rows_of(self._session, side, f"rows_of_{name}", numbered=by_position)
             for name, side in (("original", scan.original), ("released", scan.released))
         )
         on = (POSITION, POSITION)
         if scan.key is not None:
-            on = self._keys(scan.key, mine, theirs)
+            on = own[scan.key], other[scan.key]
+            self._check_keys(scan.key, on, mine, theirs)
         if scan.first is not None:
             some = f"WHERE {POSITION} < {scan.first}"
             mine, theirs = (f"(SELECT * FROM {rows} {some})" for rows in (mine, theirs))
-        columns = [f"o.{quoted(name)}" for name in scan.wanted]
-        columns += [f"r.{quoted(name)} AS {quoted(new)}" for name, new in scan.columns.items()]
-        columns.append(f"r.{on[1]} IS NOT NULL AS {quoted(scan.matched)}")
+        columns = [f"o.{own[name]} AS {self._places[name]}" for name in scan.wanted]
+        columns += [f"r.{other[n]} AS {self._places[new]}" for n, new in scan.columns.items()]
+        columns.append(f"r.{on[1]} IS NOT NULL AS {self._places[scan.matched]}")
         self._session.run(
             f"CREATE TABLE source AS SELECT {', '.join(columns)} FROM {mine} o "
             f"LEFT JOIN {theirs} r ON {_as_text('o', on[0])} = {_as_text('r', on[1])}"
@@ -137,19 +139,22 @@ class _JoinedEngine(DuckDBEngine):
             self._session.run(f"DROP TABLE IF EXISTS {table}")
         return "source"
 
-    def _keys(self, key: str, mine: str, theirs: str) -> tuple[str, str]:
-        """Check that the keys are unique and that every released one is known."""
+    def _check_keys(self, key: str, on: tuple[str, str], mine: str, theirs: str) -> None:
+        """Check that the keys are unique and that every released one is known.
+
+        on: the columns of the key in both tables.
+        """
         scan: JoinedScan = self._scan
-        for what, side, rows in (
-            ("the original", scan.original, mine),
-            ("the release", scan.released, theirs),
+        for what, side, rows, column in (
+            ("the original", scan.original, mine, on[0]),
+            ("the release", scan.released, theirs, on[1]),
         ):
             kind = (side.types or {}).get(key, pa.string())
             if not (is_text(kind) or pa.types.is_integer(kind) or pa.types.is_date(kind)):
                 raise InputError(f"key {key!r}: values of type {kind} are compared only in memory; "
                                  "name a column of text, whole numbers or dates")  # fmt: skip
             found = self._session.arrow(
-                f"SELECT count(*) AS n, count(DISTINCT {quoted(key)}) AS d FROM {rows}"
+                f"SELECT count(*) AS n, count(DISTINCT {column}) AS d FROM {rows}"
             ).to_pylist()[0]
             if found["n"] != found["d"]:
                 raise InputError(
@@ -157,7 +162,7 @@ class _JoinedEngine(DuckDBEngine):
                     f"{what} have no key or the key of another row; name a column with unique "
                     "values"
                 )
-        cells = _as_text("o", quoted(key)), _as_text("r", quoted(key))
+        cells = _as_text("o", on[0]), _as_text("r", on[1])
         absent = self._session.value(
             f"SELECT count(*) FROM {theirs} r ANTI JOIN {mine} o ON {cells[0]} = {cells[1]}"
         )
@@ -167,7 +172,6 @@ class _JoinedEngine(DuckDBEngine):
                 f"key {key!r}: {absent:,} of {counted(rows, 'row')} have a key that is not in the "
                 "original"
             )
-        return quoted(key), quoted(key)
 
 
 def _as_text(side: str, column: str) -> str:

@@ -21,14 +21,14 @@ from shoal.core.roles import UnassignedColumns
 from shoal.core.table import Table
 from shoal.core.verification import Guarantee, covers_rows, judge
 from shoal.engines.choice import choose
-from shoal.engines.duckdb_session import literal, quoted
+from shoal.engines.duckdb_sources import places_of
+from shoal.engines.duckdb_written import written_rows
 from shoal.engines.memory import Budget
 from shoal.errors import InputError
 from shoal.privacy.expressions import parse
 from shoal.privacy.model import Model
 from shoal.projects.files import database, digest, read_record
 from shoal.reading import Format, read_arrow
-from shoal.reading.engine import exact_pattern
 from shoal.support.file_names import inside
 from shoal.support.wording import count_of, counted
 
@@ -112,13 +112,12 @@ def check_set(
     problems = _changed_files(folder, tables)
     budget = None if memory is None else Budget.parse(memory)
     with database(folder, budget) as connection:
-        for name, table in tables.items():
-            _load(connection, folder, table, name)
-        problems += _key_problems(connection, tables)
-        found, joins = _join_problems(connection, tables)
-        problems += found + _class_problems(connection, tables, person, covers_rows(model))
-        problems += _event_problems(connection, tables, person, model, budget)
-        by_rows = _unique_by_rows(connection, tables, person)
+        rows = _Rows(connection, folder, tables)
+        problems += _key_problems(rows)
+        found, joins = _join_problems(rows)
+        problems += found + _class_problems(rows, person, covers_rows(model))
+        problems += _event_problems(rows, person, model, budget)
+        by_rows = _unique_by_rows(rows, person)
     outcome = judge(_classes(folder, tables[person], memory), model)
     if not outcome:
         problems.append(f"{model} does not hold in {counted(outcome.failing, 'class')}")
@@ -157,71 +156,104 @@ def _changed_files(folder: Path, tables: dict[str, Any]) -> list[str]:
     return problems
 
 
-def _load(connection: Any, folder: Path, table: dict[str, Any], name: str) -> None:
-    """Make a view of a file in which every cell that is checked is text."""
-    path = folder / table["file"]
-    file = literal(exact_pattern(path))
-    reader = (
-        f"read_parquet({file}, hive_partitioning=false)"
-        if path.suffix == ".parquet"
-        else f"read_csv({file}, delim='{_DELIMITERS[path.suffix]}', header=true, "
-        "all_varchar=true, quote='\"', escape='\"', strict_mode=true, hive_partitioning=false)"
-    )
-    connection.execute(f"CREATE VIEW {quoted(name)} AS SELECT * FROM {reader}")
+class _Rows:
+    """The released tables in a database, as views t0, t1, … with columns c0, c1, …."""
+
+    def __init__(self, connection: Any, folder: Path, tables: dict[str, Any]) -> None:
+        self.connection, self.tables = connection, tables
+        self._views: dict[str, str] = {}
+        self._columns: dict[str, dict[str, str]] = {}
+        for number, (name, table) in enumerate(tables.items()):
+            asked = [*table["quasi"], *table["foreign"], *([table["key"]] if table["key"] else [])]
+            names, rows = written_rows([folder / table["file"]], asked, missing=True)
+            self._views[name], self._columns[name] = f"t{number}", places_of(names)
+            connection.execute(f"CREATE VIEW t{number} AS SELECT * FROM {rows}")
+            if not set(asked) <= set(names):
+                raise InputError(f"{folder}: a file does not have the columns of the record")
+
+    def one(self, query: str) -> Any:
+        """Return the only row of a query."""
+        return self.connection.execute(query).fetchone()
+
+    def view(self, name: str) -> str:
+        """Return what to select from for a table."""
+        return self._views[name]
+
+    def cells(self, alias: str, name: str, columns: list[str]) -> str:
+        """Return the list of some columns of a table, which the query calls `alias`."""
+        return ", ".join(f"{alias}.{self._columns[name][column]}" for column in columns)
+
+    def key(self, alias: str, name: str) -> str:
+        """Return the key of a table as text: a file may hold it as a number."""
+        return self.text(alias, name, self.tables[name]["key"])
+
+    def text(self, alias: str, name: str, column: str) -> str:
+        """Return a column of a table as text."""
+        return f"{self.cells(alias, name, [column])}::VARCHAR"
+
+    def owned(self, name: str, person: str) -> str:
+        """Return a join of a table (a) with the people (p) that its rows belong to."""
+        column = self.tables[name]["people"][0]
+        joins: list[str] = []
+        left, at = "a", name
+        while at != person:
+            to = self.tables[at]["foreign"][column]
+            right = "p" if to == person else f"b{len(joins)}"
+            same = f"{self.text(left, at, column)} = {self.key(right, to)}"
+            joins.append(f"JOIN {self.view(to)} AS {right} ON {same}")
+            left, at = right, to
+            column = self.tables[at]["people"][0] if at != person else ""
+        return f"{self.view(name)} AS a {' '.join(joins)}"
 
 
-def _key_problems(connection: Any, tables: dict[str, Any]) -> list[str]:
+def _key_problems(rows: _Rows) -> list[str]:
     problems = []
-    for name, table in tables.items():
+    for name, table in rows.tables.items():
         if table["key"] is not None:
-            key = quoted(table["key"])
-            rows, keys = connection.execute(
-                f"SELECT count(*), count(DISTINCT {key}) FROM {quoted(name)}"
-            ).fetchone()
-            if rows != keys:
+            every, keys = rows.one(
+                f"SELECT count(*), count(DISTINCT {rows.key('a', name)}) "
+                f"FROM {rows.view(name)} AS a"
+            )
+            if every != keys:
                 problems.append(f"the key of table {name!r} repeats or is missing")
     return problems
 
 
-def _join_problems(
-    connection: Any, tables: dict[str, Any]
-) -> tuple[list[str], dict[str, dict[str, int]]]:
+def _join_problems(rows: _Rows) -> tuple[list[str], dict[str, dict[str, int]]]:
     """Compare how many foreign keys join with how many did in the original rows."""
     problems = []
     joins: dict[str, dict[str, int]] = {}
-    for name, table in tables.items():
+    for name, table in rows.tables.items():
         joins[name] = {}
         for column, to in table["foreign"].items():
-            [joined] = connection.execute(
-                f"SELECT count(*) FROM {quoted(name)} AS a JOIN {quoted(to)} AS b "
-                f"ON {_equal('a', column, 'b', tables[to]['key'])}"
-            ).fetchone()
+            [joined] = rows.one(
+                f"SELECT count(*) FROM {rows.view(name)} AS a JOIN {rows.view(to)} AS b "
+                f"ON {rows.text('a', name, column)} = {rows.key('b', to)}"
+            )
             joins[name][column] = joined
             if joined != table["joined"][column]:
                 problems.append(f"{column!r} of table {name!r} joins other rows than before")
     return problems, joins
 
 
-def _class_problems(
-    connection: Any, tables: dict[str, Any], person: str, events: bool
-) -> list[str]:
+def _class_problems(rows: _Rows, person: str, events: bool) -> list[str]:
     """Return the tables whose quasi-identifiers distinguish people of one class.
 
     events: whether rows may distinguish them, as far as the guarantee for combinations allows.
     """
     problems = []
-    for name in _tables_about(tables, person):
-        table = tables[name]
+    for name in _tables_about(rows.tables, person):
+        table = rows.tables[name]
         if not table["people"]:
             problems.append(f"table {name!r} has quasi-identifiers, but shows no people")
             continue
         if events:
             continue
-        owners, own = _owners(tables, name, person), _list("p", tables[person]["quasi"])
-        [pairs, classes] = connection.execute(
+        own = rows.cells("p", person, rows.tables[person]["quasi"])
+        [pairs, classes] = rows.one(
             f"SELECT count(*), count(DISTINCT c) FROM (SELECT DISTINCT row({own}) AS c, "
-            f"row({_list('a', table['quasi'])}) AS q FROM {owners})"
-        ).fetchone()
+            f"row({rows.cells('a', name, table['quasi'])}) AS q FROM {rows.owned(name, person)})"
+        )
         if pairs != classes:
             problems.append(f"the linked rows of table {name!r} single people of a class out")
     return problems
@@ -232,30 +264,29 @@ def _tables_about(tables: dict[str, Any], person: str) -> list[str]:
     return [name for name, table in tables.items() if name != person and table["quasi"]]
 
 
-def _event_problems(
-    connection: Any, tables: dict[str, Any], person: str, model: Guarantee, budget: Budget | None
-) -> list[str]:
+def _event_problems(rows: _Rows, person: str, model: Guarantee, budget: Budget | None) -> list[str]:
     """Return the combinations of rows, in all tables, that too few people have.
 
     budget: the memory that may be used.
     """
+    tables = rows.tables
     shown = [name for name in _tables_about(tables, person) if tables[name]["people"]]
     if not covers_rows(model) or not shown:
         return []
-    rows = sum(tables[name]["rows"] for name in shown)
-    if budget is not None and rows * _BYTES_PER_EVENT > budget.size:
+    number_of_rows = sum(tables[name]["rows"] for name in shown)
+    if budget is not None and number_of_rows * _BYTES_PER_EVENT > budget.size:
         raise InputError(
-            f"{model} is checked in memory, and {counted(rows, 'event')} do not fit in {budget}; "
-            "state a larger memory"
+            f"{model} is checked in memory, and {counted(number_of_rows, 'event')} do not fit in "
+            f"{budget}; state a larger memory"
         )
-    key, own = quoted(tables[person]["key"]), _list("p", tables[person]["quasi"])
+    own = rows.cells("p", person, tables[person]["quasi"])
     events = " UNION ALL ".join(
-        f"SELECT p.{key}::VARCHAR AS owner, {number} AS source, dense_rank() OVER "
-        f"(ORDER BY {own}, {_list('a', tables[name]['quasi'])}) AS event "
-        f"FROM {_owners(tables, name, person)}"
+        f"SELECT {rows.key('p', person)} AS owner, {number} AS source, dense_rank() OVER "
+        f"(ORDER BY {own}, {rows.cells('a', name, tables[name]['quasi'])}) AS event "
+        f"FROM {rows.owned(name, person)}"
         for number, name in enumerate(shown)
     )
-    ids = connection.execute(
+    ids = rows.connection.execute(
         "SELECT dense_rank() OVER (ORDER BY owner) - 1 AS owner, "
         f"dense_rank() OVER (ORDER BY source, event) - 1 AS event FROM ({events})"
     ).fetchnumpy()
@@ -267,22 +298,6 @@ def _event_problems(
             fewer = counted(int(found.below.sum()), "person", "people")
             problems.append(f"{part} does not hold for the linked rows of {fewer}")
     return problems
-
-
-def _owners(tables: dict[str, Any], name: str, person: str) -> str:
-    """Return a join of a table (a) with the people (p) that its rows belong to."""
-    column = tables[name]["people"][0]
-    joins: list[str] = []
-    left, at = "a", name
-    while at != person:
-        to = tables[at]["foreign"][column]
-        right = "p" if to == person else f"t{len(joins)}"
-        joins.append(
-            f"JOIN {quoted(to)} AS {right} ON {_equal(left, column, right, tables[to]['key'])}"
-        )
-        left, at = right, to
-        column = tables[at]["people"][0] if at != person else ""
-    return f"{quoted(name)} AS a {' '.join(joins)}"
 
 
 def _classes(
@@ -302,37 +317,31 @@ def _classes(
             published = published_on_disk(source, roles, {}, units, choice.budget)
         with published.table:
             return published.classes
-    data = read_arrow(path, Format(), table["quasi"], may_be_empty=True)
+    form = Format()
+    if path.suffix in _DELIMITERS:
+        form = Format(delimiter=_DELIMITERS[path.suffix], quote='"', encoding="utf-8", header=True)
+    data = read_arrow(path, form, table["quasi"], may_be_empty=True)
     return Classes.by_quasi(Table.from_arrow(data, roles, rows_are_people=True))
 
 
-def _unique_by_rows(connection: Any, tables: dict[str, Any], person: str) -> int:
+def _unique_by_rows(rows: _Rows, person: str) -> int:
     """Count people who are unique by their quasi-identifiers and their numbers of rows."""
-    key = tables[person]["key"]
-    if key is None:
+    tables = rows.tables
+    if tables[person]["key"] is None:
         return 0
     counts, joins = [], []
     for number, (name, table) in enumerate(tables.items()):
         if name == person or not table["people"]:
             continue
         joins.append(
-            f"LEFT JOIN (SELECT p.{quoted(key)} AS k, count(*) AS n FROM "
-            f"{_owners(tables, name, person)} GROUP BY ALL) AS c{number} "
-            f"ON c{number}.k = z.{quoted(key)}"
+            f"LEFT JOIN (SELECT {rows.key('p', person)} AS k, count(*) AS n FROM "
+            f"{rows.owned(name, person)} GROUP BY ALL) AS n{number} "
+            f"ON n{number}.k = {rows.key('z', person)}"
         )
-        counts.append(f"coalesce(c{number}.n, 0)")
-    shown = ", ".join([_list("z", tables[person]["quasi"]), *counts])
-    [unique] = connection.execute(
-        f"SELECT count(*) FROM (SELECT count(*) AS n FROM {quoted(person)} AS z {' '.join(joins)} "
-        f"GROUP BY {shown}) WHERE n = 1"
-    ).fetchone()
+        counts.append(f"coalesce(n{number}.n, 0) AS m{number}")
+    shown = ", ".join([rows.cells("z", person, tables[person]["quasi"]), *counts])
+    [unique] = rows.one(
+        f"SELECT count(*) FROM (SELECT {shown}, count(*) AS people FROM {rows.view(person)} AS z "
+        f"{' '.join(joins)} GROUP BY ALL) WHERE people = 1"
+    )
     return int(unique)
-
-
-def _equal(left: str, column: str, right: str, other: str) -> str:
-    """Return a comparison of two columns as text: a file may hold a key as a number."""
-    return f"{left}.{quoted(column)}::VARCHAR = {right}.{quoted(other)}::VARCHAR"
-
-
-def _list(table: str, names: list[str]) -> str:
-    return ", ".join(f"{table}.{quoted(name)}" for name in names)

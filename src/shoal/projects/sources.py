@@ -35,7 +35,9 @@ def read_table(project: Project, table: ProjectTable) -> Table:
     schema = described(table)
     source = _rows(project.source, table)
     if isinstance(source, Path) and not _has_rows(source):
-        source = read_arrow(source, Format(**schema.file), list(schema.columns), may_be_empty=True)
+        names = list(schema.columns)
+        form = Format(**schema.file)
+        source = read_arrow(source, form, names, may_be_empty=True, expected=names)
         schema = replace(schema, file={})
     with warnings.catch_warnings(action="ignore", category=UnassignedColumns):
         return read(source, schema, rows_are_people=True)

@@ -31,6 +31,9 @@ def check_names(path: Path, names: Sequence[str], *, show: bool = True) -> None:
     unnamed = [number for number, name in enumerate(names, start=1) if not name.strip()]
     if unnamed:
         raise InputError(f"{path}: column {unnamed[0]} has no name; name it")
+    broken = [number for number, name in enumerate(names, start=1) if "\0" in name]
+    if broken:
+        raise InputError(f"{path}: the name of column {broken[0]} has a null character; rename it")
     seen: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
         if name in seen and show:
