@@ -110,6 +110,21 @@ def test_a_file_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_that_is_swept_before_it_is_opened_is_made_again(tmp_path, monkeypatch):
+    opened, swept = os.open, []
+
+    def late(path, *arguments, **options):
+        if not swept:
+            swept.append(path)
+            path.rmdir()
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(temporaries.os, "open", late)
+    with temporary_folder(tmp_path) as path:
+        assert path.is_dir()
+        assert path not in swept
+
+
 def test_a_folder_that_is_removed_meanwhile_is_named(tmp_path):
     (tmp_path / "out").mkdir()
 

@@ -88,7 +88,10 @@ def _create(folder: Path, suffix: str | None) -> tuple[Path, int]:
         path = folder / f".shoal.{_host()}.{secrets.token_hex(8)}{suffix or ''}"
         if suffix is None:
             path.mkdir(mode=0o700)
-            handle = os.open(path, os.O_RDONLY)
+            try:
+                handle = os.open(path, os.O_RDONLY)
+            except FileNotFoundError:  # another process removed it before it was opened
+                continue
         else:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600)
         _lock(handle)
