@@ -4,11 +4,14 @@ import math
 import subprocess
 import sys
 from collections import Counter
+from decimal import Context, Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2
 from tests.examples import examples
 
 from shoal import InputError
@@ -70,10 +73,14 @@ def test_without_the_factor_two_scores_that_part_are_not_private():
     assert worst_ratio(*pair) > 1.3
 
 
-def test_the_scale_is_never_rounded_down():
-    for epsilon, sensitivity in ((0.1, 4.7505), (0.3, 1.0), (1 / 3, 75)):
-        assert scale_of(epsilon, sensitivity, monotone=True) > sensitivity / epsilon
-        assert scale_of(epsilon, sensitivity) == pytest.approx(2 * sensitivity / epsilon)
+@examples(200)
+@given(st.floats(1e-6, 100), st.floats(1e-6, 1e9))
+def test_the_scale_is_never_rounded_down(epsilon, sensitivity):
+    """In fractions: a score that changes by the sensitivity costs epsilon at most."""
+    exact = Fraction(sensitivity) / Fraction(epsilon)
+    for factor, monotone in ((1, True), (2, False)):
+        scale = Fraction(scale_of(epsilon, sensitivity, monotone=monotone))
+        assert factor * exact <= scale <= factor * exact * (1 + Fraction(1, 2**51))
 
 
 def test_secure_choices_are_as_frequent_as_their_chances():
@@ -83,6 +90,42 @@ def test_secure_choices_are_as_frequent_as_their_chances():
     assert all(near(seen[i] / draws, chance, draws) for i, chance in enumerate(chances))
     permute_and_flip = 0.768  # its chance of the best of 0, 1, 2: another mechanism
     assert not near(chances[2], permute_and_flip, draws)
+
+
+def exact_chances(scores, epsilon, sensitivity):
+    """The chances of the exponential mechanism with 60 digits, of the scores as they are."""
+    digits = Context(prec=60)
+    scale = Fraction(scale_of(epsilon, sensitivity, monotone=True))
+    parts = [(Fraction(score) - Fraction(max(scores))) / scale for score in scores]
+    exponents = [digits.divide(Decimal(p.numerator), Decimal(p.denominator)) for p in parts]
+    weights = [digits.exp(exponent) for exponent in exponents]
+    return np.array([float(digits.divide(weight, sum(weights))) for weight in weights])
+
+
+LOW_BITS = [0, 2**-20, -(2**-20), 3 * 2**-20, 2.0]  # differences as small as scores have them
+
+
+@pytest.mark.parametrize("offset", [0.0, 1 / 3, 2.0**32 - 3])
+@pytest.mark.parametrize(
+    ("scores", "epsilon", "sensitivity"),
+    [
+        (LOW_BITS, 1.0, 1.0),
+        ([0.25 * step for step in range(24)], 0.1, 0.21),  # chances of 0.07 down to 0.004
+        ([0.0] * 20, 0.1, 4.7505),
+        ([5.0, *[0.0] * 148], 1.0, 1.0),  # half of all draws from the tail of the noise
+    ],
+)
+def test_live_draws_have_the_exact_chances(scores, epsilon, sensitivity, offset):
+    """Only an index leaves, no digits of noise: a fault of the noise can only be a wrong chance."""
+    draws, shifted = 1500, np.array(scores) + offset
+    chances = exact_chances(shifted.tolist(), epsilon, sensitivity)
+    drawn = [choose(shifted, epsilon, sensitivity, monotone=True) for _ in range(draws)]
+    seen = np.bincount(drawn, minlength=len(scores)).astype(float)
+    rare = chances * draws < 5
+    if rare.any():
+        seen, chances = (np.append(each[~rare], each[rare].sum()) for each in (seen, chances))
+    excess = float(((seen - chances * draws) ** 2 / (chances * draws)).sum())
+    assert chi2.sf(excess, len(seen) - 1) > 1e-9
 
 
 def test_seeded_choices_are_as_frequent_as_their_chances_and_repeat():
@@ -127,6 +170,18 @@ def test_a_record_is_drawn_just_below_its_threshold(monkeypatch):
     words = np.array([0, threshold - 1, threshold, 2**64 - 1], dtype=np.uint64)
     monkeypatch.setattr(mechanisms.secrets, "token_bytes", lambda size: words.tobytes()[:size])
     assert bernoulli(4, 0.7).tolist() == [True, True, False, False]
+
+
+@examples(100)
+@given(st.floats(2**-30, 1, exclude_max=True))
+def test_the_probability_of_a_sample_is_never_above_its_rate(beta):
+    """In fractions: exact from 2**−11 on, and at most 2**−64 below it otherwise."""
+    drawn = math.floor(Fraction(beta) * 2**64)  # words below it are drawn
+    words = np.array([drawn - 1, drawn], dtype=np.uint64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mechanisms.secrets, "token_bytes", lambda size: words.tobytes()[:size])
+        assert bernoulli(2, beta).tolist() == [True, False]
+    assert beta < 2**-11 or Fraction(drawn, 2**64) == Fraction(beta)
 
 
 def test_a_seed_repeats_a_sample_and_no_seed_does_not():

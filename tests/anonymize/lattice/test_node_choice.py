@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,8 @@ from shoal import InputError, Table
 from shoal.anonymize.lattice.interpolation import DictionaryInterpolation, LevelInterpolation
 from shoal.anonymize.lattice.lattice import Lattice
 from shoal.anonymize.lattice.node_choice import GRID, NodeChoice, all_published, score_sensitivity
-from shoal.dp import expected_kept, kept_sensitivity
+from shoal.dp import expected_kept, kept_sensitivity, mechanisms
+from shoal.dp.kept_rows import surely_kept
 
 FILLS = [None, LevelInterpolation(), DictionaryInterpolation(0, 1)]
 
@@ -100,6 +101,47 @@ def test_no_neighbour_moves_a_score_by_more_than_its_sensitivity(k, beta, fill):
     if score == "kept" and fill is None:
         assert most == k
     assert most > 0.4
+
+
+def of_one_class(size, k, beta):
+    """The choice of a table with one class of this size."""
+    rows = CELLS[:size][:1]
+    table = Table(small(rows).columns, np.array([size] * len(rows)))
+    return NodeChoice.of(table, k=k, beta=beta, epsilon=0.1, n0=1000)
+
+
+@pytest.mark.parametrize("k", [2, 5, 75, 1000, 10_000])
+@pytest.mark.parametrize("beta", [0.999999, 0.7, 1 / 3, 0.05])
+def test_no_class_of_any_size_moves_a_score_by_more_than_the_sensitivity(k, beta):
+    """In fractions, with all roundings: near the steepest size and where exact counts end."""
+    steepest, last = math.ceil(k / beta) - 2, surely_kept(k, beta)
+    for middle in (steepest, k, last):
+        sizes = range(max(middle - 1, 0), middle + 3)
+        found = [of_one_class(size, k, beta) for size in sizes]
+        for one, more in pairwise(found):
+            fine, finer = (Fraction(choice.scores[0, 0]) for choice in (one, more))
+            assert 0 <= finer - fine <= Fraction(one.sensitivity)
+            assert more.sensitivity == one.sensitivity
+            assert abs(Fraction(one.kept[0, 0]) % Fraction(GRID)) == 0
+
+
+def test_a_live_draw_gets_the_scores_as_they_are_and_returns_an_index_only(monkeypatch):
+    given = []
+
+    def drawing(*space, scale):
+        given.append((space, Fraction(scale)))
+        return lambda scores: given.append(scores) or 3
+
+    opendp = mechanisms._opendp()
+    monkeypatch.setattr(opendp.m, "make_noisy_max", drawing)
+    choice = NodeChoice.of(small(CELLS * 3), k=2, beta=0.7, epsilon=0.1, n0=20)
+    assert choice.draw() == np.unravel_index(3, choice.scores.shape)
+    (space, scale), scores = given
+    assert scores == choice.scores.ravel().tolist()
+    assert all(Fraction(score) % Fraction(GRID) == 0 for score in scores)
+    assert Fraction(choice.sensitivity) / scale <= Fraction(0.1)
+    assert space[1:] == (opendp.linf_distance(T=float, monotonic=True), space[2])
+    assert space[2] == opendp.zero_concentrated_divergence()  # Gumbel noise
 
 
 def test_the_published_score_moves_by_no_more_than_the_paper_says():
