@@ -22,6 +22,46 @@ def test_any_three_of_five_shares_restore_the_key():
         assert join_shares(some).secret == KEY.secret
 
 
+def times(one, other):
+    """Multiply in GF(2^128), modulo x^128 + x^7 + x^2 + x + 1."""
+    product = 0
+    for bit in reversed(range(128)):
+        product <<= 1
+        product ^= ((product >> 128) * ((1 << 128) | 0x87)) ^ (one if other >> bit & 1 else 0)
+    return product
+
+
+def inverse(number):
+    """Return the power 2^128 - 2 of a number: its inverse, as the field has 2^128 elements."""
+    power = 1
+    for _ in range(127):
+        number = times(number, number)
+        power = times(power, number)
+    return power
+
+
+def at_zero(points):
+    """Lagrange's formula: the value at zero of the polynomial through some points."""
+    total = 0
+    for x, value in points:
+        for other in {each for each, _ in points} - {x}:
+            value = times(value, times(other, inverse(x ^ other)))  # noqa: PLW2901
+        total ^= value
+    return total
+
+
+def test_shamirs_formula_alone_restores_a_key_from_its_shares():
+    """So that a key does not depend on one library, nor on this version of Shoal."""
+    assert times(inverse(0xABC), 0xABC) == 1
+    points = [], []
+    for share in split_key(KEY, 5, 3)[1:4]:
+        number = int(re.search(r"share (\d+) of", share)[1])
+        secret = bytes.fromhex(re.search(r"^([0-9a-f]{64})$", share, re.MULTILINE)[1])
+        for half, part in zip(points, (secret[:16], secret[16:]), strict=True):
+            half.append((number, int.from_bytes(part, "big")))
+    assert b"".join(at_zero(half).to_bytes(16, "big") for half in points) == KEY.secret
+
+
 def test_the_ends_of_lines_do_not_matter():
     shares = split_key(KEY, 2, 2)
     pasted = [" \n" + share.replace("\n", " \r\n") + "\n" for share in shares]

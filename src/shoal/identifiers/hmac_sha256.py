@@ -33,7 +33,7 @@ def codes(texts: Any, key: bytes, length: int) -> Any:
 
     Parameters:
         texts: An Arrow array of text.
-        key: The key, of at most 64 bytes.
+        key: The key.
         length: The number of characters, 5 bits each, at most 51.
     """
     if len(texts) < MIN_COMPILED:
@@ -86,7 +86,8 @@ def _padded(key: bytes, pad: int) -> Words:
     """(8,) the state of SHA-256 after the block of the key, padded and masked as HMAC does."""
     from shoal.identifiers._sha256 import LANES, compress
 
-    block = bytes(byte ^ pad for byte in key.ljust(_BLOCK, b"\0"))
+    short = hashlib.sha256(key).digest() if len(key) > _BLOCK else key
+    block = bytes(byte ^ pad for byte in short.ljust(_BLOCK, b"\0"))
     state = np.repeat(_fractions(2)[:8, None], LANES, axis=1)
     schedule = np.zeros((64, LANES), np.uint32)
     schedule[:16] = np.frombuffer(block, ">u4")[:, None]
