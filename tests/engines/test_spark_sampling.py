@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.engines import spark_sessions
@@ -21,15 +22,18 @@ pytestmark = [
 ]
 
 
-@pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize(("units", "most"), [(UNITS[0], 1), (UNITS[2], 2)])
-def test_a_seed_gives_the_release_in_memory(units, most, tmp_path):
+@pytest.mark.parametrize(
+    ("units", "most"), [(UNITS[0], 1), (UNITS[1], 3), (UNITS[2], 2), (UNITS[3], 1)]
+)
+def test_a_seed_gives_the_release_in_memory(spark, units, most, tmp_path):
     path, schema = written(tmp_path, records()), schema_file(tmp_path, units)
     rows = {"rows_are_people": True} if "rows_are_people" in units else {}
     asked = {"method": "safe-la", "k": 3, "seed": 5, "max_rows_per_person": most, **LOOSE}
     one = shoal.anonymize(shoal.read(path, schema, **rows), **asked)
     other = shoal.anonymize(shoal.open(path, schema, engine="spark", **rows), **asked)
     assert one.node == other.node
+    assert one.claims == other.claims
+    assert other.claims[0].max_rows_per_person == most
     for ending in ("csv", "parquet"):
         first, second = tmp_path / f"one.{ending}", tmp_path / f"other.{ending}"
         assert one.write(first) == other.write(second)
@@ -40,6 +44,25 @@ def test_a_seed_gives_the_release_in_memory(units, most, tmp_path):
     assert parts.num_rows > 0
     assert parts.equals(one.to_arrow())
     assert other.to_native().toArrow().to_pylist() == parts.to_pylist()
+    frame = spark.read.csv(str(path), header=True, escape='"').repartition(5)  # in another order
+    again = shoal.anonymize(shoal.open(frame, schema, **rows), **asked)
+    assert again.to_arrow().equals(one.to_arrow())
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_live_draws_take_few_rows_of_a_person_under_the_claim_in_memory(spark, most):
+    """60 people with 30 equal rows each; at most `most` rows of each may be drawn."""
+    roles = {"town": {"role": "quasi", "type": "text", "values": ["a", "b"]}, "who": "identifier"}
+    cells = [(f"p{n}", "ab"[n % 2]) for n in range(60) for _ in range(30)]
+    asked = {"method": "safe-la", "k": 3, "max_rows_per_person": most, **LOOSE}
+    frame = spark.createDataFrame(cells, "who string, town string").repartition(3)
+    table = shoal.open(frame, roles=roles, person="who")
+    releases = [shoal.anonymize(table, **asked) for _ in range(2)]
+    people, towns = (pa.array(each) for each in zip(*cells, strict=True))
+    rows = pa.table({"who": people, "town": towns})
+    in_memory = shoal.anonymize(shoal.read(rows, roles=roles, person="who"), **asked)
+    assert {release.claims for release in releases} == {in_memory.claims}
+    assert 0 < max(release.to_arrow().num_rows for release in releases) <= 60 * most
 
 
 def test_an_empty_release_of_a_frame_is_written(spark, tmp_path):
