@@ -25,6 +25,7 @@ import methods
 import mutation
 import partition
 import peers
+import redaction
 import release
 import risk
 import robust
@@ -52,6 +53,7 @@ SECTIONS: dict[str, Any] = {
     "release": release,
     "identifiers": identifiers,
     "shifts": shifts,
+    "redaction": redaction,
     "utility": utility,
     "dp": dp,
     "robust": robust,

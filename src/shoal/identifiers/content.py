@@ -63,32 +63,69 @@ class Kind:
     confirm: Callable[[str], bool] = _always
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each identifier in a text."""
-        for found in re.finditer(self.pattern, text):
-            if self.confirm(found[0]):
-                yield found.span()
+        """Yield the start and end of each identifier in a text.
+
+        A match may begin before an identifier ("Patient Ann Lee") or end after it (a card and its
+        date), so one that is not confirmed is tried again with an earlier end, then later in the
+        text.
+        """
+        pattern, start = re.compile(self.pattern), 0
+        while found := pattern.search(text, start):
+            start = found.start()
+            ends = [found.end()] if self.confirm is _always else _word_ends(text, *found.span())
+            for end in ends:
+                if pattern.fullmatch(text, start, end) and self.confirm(text[start:end]):
+                    yield start, end
+                    start = end
+                    break
+            else:
+                start += 1
 
 
+def _word_ends(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield the ends of words and numbers in a part of a text, the last one first."""
+    for stop in range(end, start, -1):
+        if not (text[stop - 1].isalnum() and text[stop : stop + 1].isalnum()):
+            yield stop
+
+
+_EMAIL = r"[A-Za-z0-9._%+\-]{1,64}@[A-Za-z0-9\-]+(?:\.[A-Za-z0-9\-]+)*\.[A-Za-z]{2,}"
 _ISO_DATE = r"\b[0-9]{4}-[01][0-9]-[0-3][0-9]\b"
-_OTHER_DATE = r"\b[0-3]?[0-9][./][01]?[0-9][./](?:19|20)[0-9]{2}\b"
+_OTHER_DATE = r"\b[0-3]?[0-9][./][01]?[0-9][./](?:19|20)?[0-9]{2}\b"
+_MONTH = (  # in English, German, French, Spanish, Italian and Dutch, most of them abbreviated
+    r"(?:jan|feb|f[ée]v|mar|mär|maa|apr|avr|abr|may|mai|mag|mei|jun|juin|giu|jul|juil|lug|aug|aoû|"
+    r"ago|sep|set|oct|okt|ott|nov|dec|dez|d[ée]c|dic|ene|gen|jän)[a-zß-ÿ]*\.?"
+)
+_DAY, _YEAR = r"[0-3]?[0-9](?:\.|st|nd|rd|th|er|º)?", r"(?:19|20)[0-9]{2}\b"
+_LONG_DATE = (
+    rf"(?i:\b{_DAY} (?:de |of )?{_MONTH},? (?:de |del )?{_YEAR}|\b{_MONTH} {_DAY},? {_YEAR})"
+)
 _NIR = r"\b[12](?: ?[0-9]{2}){3}(?: ?[0-9]{3}){2} ?[0-9]{2}\b"
 _FISCAL_CODE = r"\b[A-Z]{6}[0-9]{2}[A-Z][0-9]{2}[A-Z][0-9]{3}[A-Z]\b"
 _PHONES = (
     r"(?:\+|\b00)[1-9][0-9]{0,2}(?:[ \-/.]?\(?[0-9]{1,5}\)?){2,6}",
     r"\b0[1-9][0-9]{1,4}[ \-/][0-9][0-9 \-/]{3,12}\b",
+    r"\b0[1-9](?:[ .\-][0-9]{2}){4}\b",
+    r"\(0[1-9][0-9]{1,4}\)[ \-/]?[0-9][0-9 \-/]{3,12}\b",
     r"\(?\b[0-9]{3}\)?[ \-.][0-9]{3}[\-.][0-9]{4}\b",
 )
-_WORD = r"[A-ZÀ-Þ][a-zß-ÿ]+"
-_NAME = rf"\b{_WORD} (?:[A-Z]\. )?(?:van |von |de |da )?{_WORD}"
+_WORD = r"(?:[A-ZÀ-Þ]['’])?[A-ZÀ-Þ][a-zß-ÿ]+(?:['’\-]?[A-ZÀ-Þ][a-zß-ÿ]+)*"
+_PARTICLE = r"(?:van der |van den |van de |van |von der |von |de la |de |da |di |del )?"
+_NAME = rf"\b{_WORD} (?:[A-Z]\. )?{_PARTICLE}{_WORD}"
+_TITLE = (
+    r"(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Mlle|Monsieur|Madame|Sra?|Srta|Señora?|Doña|Sig|"
+    r"Sig\.ra|Signora?|Dott|Dhr|Mevr|Mevrouw|Meneer)"
+)
+_TITLED_NAME = rf"\b{_TITLE}\.? (?:(?:Dr|Prof|med)\.? )*(?:[A-Z]\. )?{_PARTICLE}{_WORD}"
 
 KINDS = (  # the first kind that fits a part of a text wins
-    Kind("e-mail address", r"[A-Za-z0-9._%+\-]+@[A-Za-z0-9\-]+(?:\.[A-Za-z0-9\-]+)*\.[A-Za-z]{2,}"),
+    Kind("e-mail address", _EMAIL),
     Kind("web address", r"\b(?:https?://|www\.)[^\s\"'<>]+"),
     Kind("IBAN", r"\b[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,30}\b", is_iban),
     Kind("IP address", r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b", _is_address),
     Kind("IP address", r"\b(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}\b"),
     Kind("position", r"-?[0-9]{1,3}\.[0-9]{3,}\s*[,;]\s*-?[0-9]{1,3}\.[0-9]{3,}"),
-    Kind("date", f"{_ISO_DATE}|{_OTHER_DATE}"),
+    Kind("date", f"{_ISO_DATE}|{_OTHER_DATE}|{_LONG_DATE}"),
     Kind("payment card", r"\b[0-9](?:[ \-]?[0-9]){12,18}\b", is_card),
     Kind("French social security number", _NIR, is_nir),
     Kind("Italian fiscal code", _FISCAL_CODE, is_fiscal_code),
@@ -99,6 +136,7 @@ KINDS = (  # the first kind that fits a part of a text wins
     Kind("Dutch citizen number", r"\b[0-9]{9}\b", is_bsn),
     Kind("phone number", "|".join(_PHONES), _is_phone),
     Kind("name", _NAME, _is_name),
+    Kind("name", _TITLED_NAME),
 )
 
 
