@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import shoal
 from shoal import InputError
 from shoal.anonymize import METHODS
-from shoal.engines import choice
+from shoal.engines import choice, memory
 from shoal.engines.choice import choose, choose_all
 from shoal.engines.memory import Budget
+from shoal.reading import parquet_files, text_files
 
 
 @pytest.mark.parametrize(
@@ -54,6 +61,33 @@ def test_without_a_stated_budget_a_method_that_needs_memory_gets_it(people, monk
     monkeypatch.setattr(choice, "memory_needed", lambda *_: Budget(10**15))
     assert choose(people, None, None, METHODS["flash"](), 7).on_disk
     assert not choose(people, None, None, METHODS["greedy"](), 7).on_disk
+
+
+def test_a_small_file_that_unpacks_to_more_than_a_stated_budget_stays_on_disk(people, monkeypatch):
+    packed = people.parent / "packed.csv.gz"
+    packed.write_bytes(gzip.compress(people.read_bytes() * 4_000))  # 44 MB
+    assert packed.stat().st_size < 10**6
+    monkeypatch.setattr(text_files, "_USUAL_RATIO", None)  # it is unpacked
+    assert choose(packed, "350MB", None, METHODS["flash"](), 7).on_disk
+    assert choose_all({packed: 7}, "350MB", None, METHODS["flash"]()).on_disk
+
+
+def test_a_small_file_of_many_rows_stays_on_disk(tmp_path):
+    """A row group of Parquet that repeats one value takes a few bytes, however many rows it has."""
+    path = tmp_path / "many.parquet"
+    indices = pa.array(np.zeros(2_000_000, np.int8))
+    cells = pa.DictionaryArray.from_arrays(indices, ["a"])
+    pq.write_table(pa.table({"town": cells, "ill": cells}), path)
+    assert path.stat().st_size < 50_000
+    assert not choose(path, None, None, METHODS["flash"](), 2).on_disk
+    assert choose(path, "350MB", None, METHODS["flash"](), 2).on_disk
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "usable_memory", lambda: 350_000_000)
+        assert choose(path, None, None, METHODS["flash"](), 2).on_disk
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet_files, "usable_memory", lambda: 30_000_000)
+        with pytest.raises(InputError, match=r"2,000,000 rows of 2 columns, .* the 0\.03 GB of"):
+            shoal.read(path, roles={"town": "quasi"}, rows_are_people=True)
 
 
 def test_an_engine_several_files_and_patterns_stay_on_disk(people):

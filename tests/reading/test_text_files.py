@@ -9,7 +9,7 @@ import pytest
 import shoal
 from shoal.errors import InputError
 from shoal.reading import text_files
-from shoal.reading.text_files import as_even_lines, as_utf8
+from shoal.reading.text_files import as_even_lines, as_utf8, unpacked_size
 
 TEXT = "name,age\nZoë,31\nÅsa,32\n"
 READ = {"name": ["Zoë", "Åsa"], "age": [31, 32]}
@@ -87,6 +87,34 @@ def test_gzip_is_unpacked(rows, name):
 def test_packed_text_may_have_another_encoding(rows):
     with pytest.warns(UserWarning, match="latin-1"):
         assert rows(gzip.compress(TEXT.encode("latin-1")), "people.csv.gz") == READ
+
+
+@pytest.mark.parametrize("name", ["people.csv.gz", "people.jsonl.gz", "people.json.gz"])
+def test_a_small_file_that_unpacks_to_too_much_is_refused_early(rows, name, monkeypatch):
+    head, line = (b"age\n", b"31\n") if "csv" in name else (b"", b'{"age": 31}\n')
+    packed = gzip.compress(head + line * 200_000)  # hundreds of times smaller
+    assert len(rows(packed, name)["age"]) == 200_000
+    monkeypatch.setattr(text_files, "usable_memory", lambda: 4_000_000)  # for text of .5 MB
+    monkeypatch.setattr(text_files, "_CHUNK_BYTES", 10_000)
+    with pytest.raises(InputError) as refused:
+        rows(packed[:-9], name)  # its end, which is damaged, is not reached
+    assert str(refused.value).count(". ") == 0
+    assert "unpacks to more than 0.0005 GB" in str(refused.value)
+    assert "the 0.004 GB of memory that may be used" in str(refused.value)
+    assert "engine='duckdb'" in str(refused.value)
+
+
+def test_a_file_that_surely_fits_is_not_unpacked_twice(tmp_path, monkeypatch):
+    path = tmp_path / "people.csv.gz"
+    path.write_bytes(gzip.compress(TEXT.encode() * 100))
+    monkeypatch.setattr(text_files, "_pieces", None)
+    assert unpacked_size(path, 10**9) == 5 * path.stat().st_size
+    monkeypatch.undo()
+    assert unpacked_size(path, 2 * path.stat().st_size) == 100 * len(TEXT.encode())
+    assert 10 < unpacked_size(path, 10) <= 100 * len(TEXT.encode())
+    plain = tmp_path / "people.csv"
+    plain.write_bytes(b"x" * 70)
+    assert unpacked_size(plain, 10) == 70
 
 
 def test_a_torn_or_false_gzip_file_is_refused(rows):

@@ -24,10 +24,10 @@ from shoal.core.release import Release
 from shoal.core.table import Table
 from shoal.errors import InputError, NotAnonymous, unknown
 from shoal.privacy.model import Model
+from shoal.support.memory import return_memory
 from shoal.support.options import check_seed
 from shoal.support.progress import report
 from shoal.support.stopwatch import working_time
-from shoal.support.unused_memory import return_memory
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:

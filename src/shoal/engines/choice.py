@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from shoal.core.publishing.frames import is_spark_frame
 from shoal.engines.engine import Source
 from shoal.engines.memory import Budget, memory_needed
 from shoal.engines.methods_on_disk import chooses_a_method, draws_records, runs_on_tuples
-from shoal.engines.sources import find_files
+from shoal.engines.sources import PARQUET, Files, find_files
 from shoal.engines.stores import find_source
 from shoal.errors import InputError, unknown
 from shoal.support.addresses import address_of
@@ -76,13 +76,13 @@ def choose(
         several = source.is_dir() or any(sign in str(source) for sign in "*?[")
         why = f"several files stay on disk; duckdb works within {budget}"
         return Choice(several, budget, why if several else "")
-    if memory is None and source.stat().st_size < _SMALL:
+    if memory is None and _are_small([source]):
         return Choice(False, budget)
     try:
         files = find_files(source)
     except InputError:  # a format that is read into memory
         return Choice(False, budget)
-    needed = memory_needed(files.rows(), columns, files.size)
+    needed = _needed(files, columns, budget)
     return _by_size(needed, budget, memory, algorithm, "table is")
 
 
@@ -105,14 +105,27 @@ def choose_all(
         )
     if engine is not None:
         return Choice(True, budget, f"the rows stay on disk: {engine} works within {budget}")
-    if memory is None and sum(path.stat().st_size for path in sources) < _SMALL:
+    if memory is None and _are_small(sources):
         return Choice(False, budget)
     least = memory_needed(0, 0, 0).size
     needed = least
     for path, columns in sources.items():
         files = find_files(path)
-        needed += memory_needed(files.rows(), columns, files.size).size - least
+        needed += _needed(files, columns, budget).size - least
     return _by_size(Budget(needed), budget, memory, algorithm, "tables are")
+
+
+def _are_small(paths: Collection[Path]) -> bool:
+    """Return whether files fit in any memory; a short one of Parquet may have many rows."""
+    if any(path.suffix.lower() in PARQUET for path in paths):
+        return False
+    return sum(path.stat().st_size for path in paths) < _SMALL
+
+
+def _needed(files: Files, columns: int, budget: Budget) -> Budget:
+    """Return the memory that the files need; of text that exceeds the budget, at least that."""
+    rows = files.rows()
+    return memory_needed(rows, columns, files.text_size(budget) if rows is None else 0)
 
 
 def _by_size(

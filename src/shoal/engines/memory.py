@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from shoal.errors import InputError
+from shoal.support.memory import BYTES_PER_TEXT_BYTE, usable_memory
 
 _UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_SHARE = 0.7  # of the machine's memory, if no budget is stated
 _LEAST = 200 * 10**6  # bytes that Shoal and DuckDB need in any case
 _LIBRARIES = 400 * 10**6  # bytes of a process with its libraries and kernels
-_UNKNOWN = 8 * 10**9  # memory of a machine that does not report it
 _BYTES_PER_CELL = 45  # of a table in memory with its release, measured on 2 million rows
-_BYTES_PER_TEXT_BYTE = 8  # of a CSV file
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Budget:
         Without a text it is a share of the machine's memory.
         """
         if text is None:
-            return cls(int(_SHARE * machine_memory()))
+            return cls(usable_memory())
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)(b?)\s*", str(text).lower())
         if not found or (found[3] and not found[2]):
             raise InputError("memory must be a size such as 4GB or 512MB")
@@ -61,25 +57,11 @@ class Budget:
         return int(self.size * part)
 
 
-def machine_memory() -> int:
-    """Return the memory of the machine, or of its container, in bytes."""
-    try:
-        sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    except (AttributeError, ValueError):  # a system that does not report it
-        return _UNKNOWN
-    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            sizes.append(int(Path(name).read_text()))
-        except (OSError, ValueError):  # no limit
-            continue
-    return min(sizes)
-
-
 def memory_needed(rows: int | None, columns: int, text_bytes: int) -> Budget:
     """Return the estimated memory that a table needs with its release.
 
     rows: None if it is not known before the text is read.
     """
     if rows is None:
-        return Budget(_LEAST + text_bytes * _BYTES_PER_TEXT_BYTE)
+        return Budget(_LEAST + text_bytes * BYTES_PER_TEXT_BYTE)
     return Budget(_LEAST + rows * columns * _BYTES_PER_CELL)

@@ -20,11 +20,13 @@ from shoal.errors import InputError
 from shoal.reading.checks import check_names
 from shoal.reading.csv_files import CsvScan, scan_csv
 from shoal.reading.formats import Format
+from shoal.reading.text_files import unpacked_size
 from shoal.support.addresses import address_of
 from shoal.support.files import check_readable, is_database, utf8_path
+from shoal.support.memory import BYTES_PER_TEXT_BYTE
 from shoal.support.wording import counted
 
-_PARQUET = (".parquet", ".pq")
+PARQUET = (".parquet", ".pq")
 _TEXT = (".csv", ".tsv", ".txt")
 
 
@@ -62,12 +64,10 @@ class Files:
         """The name of each file in messages."""
         return self.copied or self.paths
 
-    @property
-    def size(self) -> int:
-        """Size of all files in bytes; compressed text counts five times."""
-        return sum(
-            path.stat().st_size * (5 if path.suffix.lower() == ".gz" else 1) for path in self.paths
-        )
+    def text_size(self, budget: Budget) -> int:
+        """Return the size of all text files in bytes; what exceeds a budget is not unpacked."""
+        most = budget.size // BYTES_PER_TEXT_BYTE
+        return sum(unpacked_size(path, most) for path in self.paths)
 
     def rows(self) -> int | None:
         """Return the number of rows of Parquet files, None for text."""
@@ -130,12 +130,12 @@ def has_data_name(path: PurePath) -> bool:
     """Return whether the name of a file in a folder is that of a part, and not hidden."""
     hidden = any(part.startswith((".", "_")) for part in path.parts)
     endings = {suffix.lower() for suffix in path.suffixes}
-    return not hidden and bool(endings & {*_PARQUET, *_TEXT})
+    return not hidden and bool(endings & {*PARQUET, *_TEXT})
 
 
 def copied_name(number: int, path: Path) -> str:
     """Return a name for a copy of a file, with the endings that say how to read it."""
-    known = (*_PARQUET, *_TEXT, ".gz")
+    known = (*PARQUET, *_TEXT, ".gz")
     return f"{number}{''.join(e.lower() for e in path.suffixes if e.lower() in known)}"
 
 
@@ -143,11 +143,11 @@ def parquet_by_name(path: Path) -> bool:
     """Return whether a file is Parquet by its ending, and refuse one that is no text either."""
     endings = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     ending = endings[-1] if endings else ""
-    if ending not in (*_PARQUET, *_TEXT, ""):
+    if ending not in (*PARQUET, *_TEXT, ""):
         raise InputError(
             f"{path}: only Parquet and CSV files can stay on disk; read this one with enough memory"
         )
-    return ending in _PARQUET
+    return ending in PARQUET
 
 
 def check_kind(name: Path, parquet: Sequence[bool]) -> bool:

@@ -40,7 +40,7 @@ from shoal.projects.treatments import (
 )
 from shoal.reading.requests import Request
 from shoal.support.arrays import Codes
-from shoal.support.unused_memory import return_memory
+from shoal.support.memory import return_memory
 
 _BYTES_PER_PAIR = 60  # of a class and a value
 _SHARE = 0.5  # of the budget, for these

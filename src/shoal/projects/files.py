@@ -23,8 +23,8 @@ from shoal.errors import InputError
 from shoal.projects.treatments import Published
 from shoal.reading.engine import exact_pattern
 from shoal.support.files import check_readable, utf8_path
+from shoal.support.memory import return_memory
 from shoal.support.temporaries import temporary_folder
-from shoal.support.unused_memory import return_memory
 
 RECORD = "release.json"
 FORMAT = {"name": "shoal-set", "version": 1}

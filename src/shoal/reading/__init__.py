@@ -21,7 +21,7 @@ from shoal.reading.notations import PLAIN
 from shoal.reading.released import Unclaimed, read_released
 from shoal.reading.requests import Request, request_of
 from shoal.reading.schema import Schema
-from shoal.support.unused_memory import return_memory
+from shoal.support.memory import return_memory
 from shoal.support.wording import option
 
 

@@ -20,6 +20,7 @@ from shoal.reading.spreadsheets import ENDINGS as SPREADSHEETS
 from shoal.reading.spreadsheets import read_spreadsheet
 from shoal.reading.survey_files import ENDINGS as SURVEYS
 from shoal.reading.survey_files import read_survey
+from shoal.reading.text_files import check_unpacked
 from shoal.support.files import check_readable, is_database
 
 
@@ -59,6 +60,8 @@ def read_arrow(
         return table if may_be_empty else _with_rows("the query", table)
     check_readable(path)
     reader = reader_of(path)
+    if reader in (read_csv, read_json_lines):
+        check_unpacked(path)
     if reader is read_csv:
         table = read_csv(path, form, keep_text or (), expected)
     else:

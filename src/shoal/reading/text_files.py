@@ -18,9 +18,12 @@ from typing import IO
 
 from shoal.errors import InputError, OutputError
 from shoal.reading.line_ends import line_ends, with_even_ends
+from shoal.support.memory import BYTES_PER_TEXT_BYTE, usable_memory
 from shoal.support.unnamed_files import open_unnamed, path_of
+from shoal.support.wording import option
 
 _CHUNK_BYTES = 1 << 20
+_MAX_RATIO, _USUAL_RATIO = 1032, 5  # of text to its size in gzip
 _MARKS = {  # longer ones first, because one begins with another
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -38,6 +41,40 @@ _ARFF = re.compile(rb"(\s*%[^\n]*\n)*\s*@relation\b", re.IGNORECASE)
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a file, decompressing gzip."""
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def unpacked_size(path: Path, most: int) -> int:
+    """Return the size of a text in bytes; a compressed one is not counted far beyond `most`.
+
+    One that is too short to unpack to `most` is not counted either, but estimated.
+    """
+    size = path.stat().st_size
+    if path.suffix.lower() != ".gz":
+        return size
+    if size * _MAX_RATIO <= most:
+        return size * _USUAL_RATIO
+    unpacked = 0
+    for piece in _pieces(path, path):
+        unpacked += len(piece)
+        if unpacked > most:
+            break
+    return unpacked
+
+
+def check_unpacked(path: Path) -> None:
+    """Reject a compressed text that needs more memory than there is, before it is read.
+
+    Raises:
+        InputError: It unpacks to too much, or cannot be unpacked.
+    """
+    memory = usable_memory()
+    most = memory // BYTES_PER_TEXT_BYTE
+    if path.suffix.lower() == ".gz" and unpacked_size(path, most) > most:
+        raise InputError(
+            f"{path}: unpacks to more than {most / 1e9:,.2g} GB, too much to be read into the "
+            f"{memory / 1e9:,.3g} GB of memory that may be used; leave a CSV file on disk with "
+            f"{option('engine', 'duckdb')}, or save the table as Parquet"
+        )
 
 
 def first_line(path: Path, encoding: str | None) -> str:

@@ -33,8 +33,8 @@ from shoal.report.withheld import withheld_contents
 from shoal.risk.reidentification import Reidentification
 from shoal.support.arrays import Counts
 from shoal.support.files import check_writable, replace_file
+from shoal.support.memory import return_memory
 from shoal.support.progress import report as report_progress
-from shoal.support.unused_memory import return_memory
 
 ENDINGS = (".html", ".json")
 FORMAT = {"name": "shoal-report", "version": 1}

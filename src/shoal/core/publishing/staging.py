@@ -27,10 +27,10 @@ from shoal.errors import OutputError
 from shoal.support.addresses import AddressPath, FolderPath, address_of, on_this_disk
 from shoal.support.files import replace_file
 from shoal.support.folders import MANIFEST, replace_folder
+from shoal.support.memory import return_memory
 from shoal.support.object_stores import Store
 from shoal.support.options import check_choice
 from shoal.support.progress import report
-from shoal.support.unused_memory import return_memory
 
 PART_ROWS = 16 * BATCH  # about 4 million
 Parts = Literal["parquet", "csv"]
