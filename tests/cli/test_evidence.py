@@ -1,11 +1,12 @@
 """`shoal anonymize --evidence`: the pack lies beside the release, and wrong options end early."""
 
+import errno
 import json
 
 import pytest
 from tests.cli.conftest import SECRET
 
-from shoal.evidence import verify
+from shoal.evidence import pack, verify
 
 ASKED = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name", "-k", "3")
 
@@ -63,6 +64,40 @@ def test_wrong_options_end_before_anything_is_written(shoal, folder, options, me
     before = sorted(folder.rglob("*"))
     done = shoal("anonymize", "people.csv", *ASKED, *options)
     assert (done.status, message in done.err) == (2, True), done.err
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("output", ["r.csv", "r.parquet", "parts/"])
+@pytest.mark.parametrize("engine", [(), ("--engine", "duckdb")])
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_disk_that_is_full_during_the_evidence_leaves_nothing(
+    shoal, folder, monkeypatch, output, engine, force
+):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    asked = ("anonymize", "people.csv", *ASKED, "-o", output, *engine)
+    if force:
+        assert shoal(*asked, "--report", "r.json").status == 0
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    monkeypatch.setattr(pack, "_write", full)
+    options = ("--evidence", "pack", "--report", "r.json", "--picture", "r.svg")
+    done = shoal(*asked, *options, "--method", "flash", *force)
+    assert done.status == 2
+    assert "pack: cannot be written (No space left on device)" in done.err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_nothing_is_written_if_the_evidence_does_not_verify(shoal, folder, monkeypatch):
+    def fail(*arguments):
+        raise verify.PackError("the digest differs")
+
+    monkeypatch.setattr(verify, "check_figures", fail)
+    before = sorted(folder.rglob("*"))
+    asked = ("-o", "r.csv", "--evidence", "pack", "--control", "20%")
+    done = shoal("anonymize", "people.csv", *ASKED, *asked)
+    assert done.status == 1
+    assert "none was written" in done.err
     assert sorted(folder.rglob("*")) == before
 
 

@@ -62,6 +62,7 @@ from shoal.cli.shared.repeating import typed
 from shoal.cli.shared.scaling import Partitioned, check_source, load_or_open
 from shoal.cli.shared.sources import EveryRole, Form, grouped
 from shoal.errors import InputError
+from shoal.support.outputs import outputs_together
 
 if TYPE_CHECKING:
     from shoal.core.publishing.row_order import Order
@@ -113,9 +114,10 @@ def anonymize(
 
     If FILE is a project (.yaml), all its tables are anonymized and written to a new folder.
 
-    Nothing is written unless the verification passes. Columns without a role are left out. With
-    --report, the output of --json includes the contents of the report. With --evidence, `python
-    DIR/verify.py` recomputes the figures of the released file.
+    Nothing is written unless the verification passes, and all outputs appear together or not at
+    all. Columns without a role are left out. With --report, the output of --json includes the
+    contents of the report. With --evidence, `python DIR/verify.py` recomputes the figures of the
+    released file.
 
     A table that needs more than --memory stays on disk: FILE may then also be a folder of files or
     a pattern such as 'visits-*.parquet', also at an address such as s3://bucket/visits.
@@ -165,19 +167,20 @@ def anonymize(
                 ledger=book,
                 what=_what(output),
             )
-        if picture is not None:
-            from shoal.report.lattice_picture import draw_release
-
-            draw_release(release, picture, force=force)
         if report is not None:
             release.digest  # noqa: B018  an error before anything is written if there is no report
         form_of_file = {"order": order, "escape_formulas": escape_formulas, "parts": parts}
-        checked = _checked(release, output, force=force, **form_of_file)
-        data = summarize(release, checked, output) | held_out.write()
-        data |= {} if output is None else {"order": order}
-        if report is not None or pack is not None:
-            reported = _reported(release, file, output, typed(context), target, order=order)
-            data |= _write_documents(release, reported, report, pack, held_out, force=force)
+        with outputs_together():
+            checked = _checked(release, output, force=force, **form_of_file)
+            data = summarize(release, checked, output) | held_out.write()
+            data |= {} if output is None else {"order": order}
+            if picture is not None:
+                from shoal.report.lattice_picture import draw_release
+
+                draw_release(release, picture, force=force)
+            if report is not None or pack is not None:
+                reported = _reported(release, file, output, typed(context), target, order=order)
+                data |= _write_documents(release, reported, report, pack, held_out, force=force)
 
     outputs = {"report": report, "picture": picture, "evidence": evidence}
     emit(json, data, lambda: _show(data, outputs, held_out))

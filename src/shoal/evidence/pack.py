@@ -24,6 +24,7 @@ from shoal.report.document import contents
 from shoal.report.repeating import digest
 from shoal.support.files import check_readable
 from shoal.support.folders import check_folder, replace_folder
+from shoal.support.outputs import as_output, written_at
 
 FILES = frozenset({*verify.FILES, verify.MANIFEST, verify.SIGNATURE})
 _SHARE = 0.8  # of the budget: DuckDB's limit is not a limit of the process
@@ -91,26 +92,27 @@ def write_evidence(
     """
     folder, released = Path(folder), Path(released)
     check_evidence(folder, released, force=force)
-    if not released.is_dir():
-        check_readable(released)
+    written = written_at(released)
+    if not written.is_dir():
+        check_readable(written)
     words = Language.read(language)
     key = SigningKey.read(Path(sign_key)) if isinstance(sign_key, str | Path) else sign_key
     report = report or contents(
         release, title=title, date=date, released=released, command=command, order=order
     )
-    place = {"path": _relative(released, folder), **_digests(released)}
+    place = {"path": _relative(released, folder), **_digests(written)}
     memory = freed_memory(release)
     answers = questionnaire or Questionnaire()
     try:
-        evidence = evidence_contents(release, report, released, place, answers, control, memory)
-        with replace_folder(folder, FILES, force=force) as made:
+        evidence = evidence_contents(release, report, written, place, answers, control, memory)
+        with as_output(replace_folder(folder, FILES, force=force), folder) as made:
             _write(made, evidence, place, key, words)
-            manifest, written, _ = verify.check_files(made, released)
+            manifest, stated, _ = verify.check_files(made, written)
             verify.check_signature(made, manifest, None)
-            verify.check_figures(written, released, memory)
+            verify.check_figures(stated, written, memory)
+            return verify.digest(made / verify.MANIFEST)
     except verify.PackError as error:
         raise NotAnonymous(f"the evidence does not verify: {error}; none was written") from None
-    return verify.digest(folder / verify.MANIFEST)
 
 
 def check_evidence(folder: Path, released: Path, *, force: bool = False) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from shoal.errors import OutputError
 from shoal.support.extras import requires
 from shoal.support.files import check_writable, replace_file
+from shoal.support.outputs import as_output
 
 INK, SOFT, PAPER = "#1f2933", "#6b7785", "#ffffff"
 ENDINGS = (".png", ".svg", ".html")
@@ -66,7 +67,7 @@ def save_chart(chart: Any, path: Path, *, force: bool = False) -> None:
     A page (.html) is self-contained and opens offline.
     """
     check_picture(path, force=force)
-    with replace_file(path, force=force) as temporary:
+    with as_output(replace_file(path, force=force), path) as temporary:
         temporary.write_bytes(_drawn(chart, path.suffix.lower()))
 
 

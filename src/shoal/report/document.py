@@ -34,6 +34,7 @@ from shoal.risk.reidentification import Reidentification
 from shoal.support.arrays import Counts
 from shoal.support.files import check_writable, replace_file
 from shoal.support.memory import return_memory
+from shoal.support.outputs import as_output
 from shoal.support.progress import report as report_progress
 
 ENDINGS = (".html", ".json")
@@ -105,7 +106,7 @@ def write_contents(report: dict[str, Any], path: Path, *, force: bool = False) -
         text = json.dumps(report, indent=2, ensure_ascii=False) + "\n"
     else:
         text = page(report)
-    with replace_file(path, force=force) as temporary:
+    with as_output(replace_file(path, force=force), path) as temporary:
         temporary.write_bytes(text.encode("utf-8", "replace"))
 
 

@@ -15,6 +15,7 @@ from shoal.core.release import Release
 from shoal.support.addresses import address_of
 from shoal.support.files import check_readable
 from shoal.support.object_stores import stored_digests
+from shoal.support.outputs import written_at
 from shoal.support.plain_data import plain
 
 _CHUNK_BYTES = 1 << 20
@@ -49,20 +50,20 @@ def repeating(
 
 def digest(path: Path) -> dict[str, Any]:
     """Return a file's name, size and SHA-256; of a folder, those of its files in order of name."""
-    address = address_of(path)
-    if address is not None or path.is_dir():
-        inside = _inside(path, address)
+    address, place = address_of(path), written_at(path)
+    if address is not None or place.is_dir():
+        inside = _inside(place, address)
         if [each["name"] for each in inside] == [path.name]:  # one file at an address
             return inside[0]
         listed = "".join(f"{each['sha256']}  {each['name']}\n" for each in inside)
         together = hashlib.sha256(listed.encode()).hexdigest()
         return {"name": path.name, "bytes": sum(f["bytes"] for f in inside), "sha256": together}
-    check_readable(path)
+    check_readable(place)
     sha256 = hashlib.sha256()
-    with path.open("rb") as handle:
+    with place.open("rb") as handle:
         while chunk := handle.read(_CHUNK_BYTES):
             sha256.update(chunk)
-    return {"name": path.name, "bytes": path.stat().st_size, "sha256": sha256.hexdigest()}
+    return {"name": path.name, "bytes": place.stat().st_size, "sha256": sha256.hexdigest()}
 
 
 def _inside(path: Path, address: str | None) -> list[dict[str, Any]]:

@@ -30,6 +30,7 @@ from shoal.support.folders import MANIFEST, replace_folder
 from shoal.support.memory import return_memory
 from shoal.support.object_stores import Store
 from shoal.support.options import check_choice
+from shoal.support.outputs import as_output
 from shoal.support.progress import report
 
 PART_ROWS = 16 * BATCH  # about 4 million
@@ -147,9 +148,9 @@ def staged(path: str | Path, *, force: bool = False, parts: Parts = "parquet") -
             yield Staging(AddressPath(address), place, ending is None, f".{parts}")
         return
     if writes_parts(path):
-        with replace_folder(target, force=force) as folder:
+        with as_output(replace_folder(target, force=force), target) as folder:
             yield Staging(target, folder, in_parts=True, ending=f".{parts}")
         return
     check_ending(target)
-    with replace_file(target, force=force) as temporary:
+    with as_output(replace_file(target, force=force), target) as temporary:
         yield Staging(target, temporary, in_parts=False)

@@ -14,6 +14,7 @@ from shoal.core.values.encoding import combined, texts
 from shoal.core.values.midnights import as_dates
 from shoal.errors import OutputError
 from shoal.support.files import replace_file
+from shoal.support.outputs import as_output
 from shoal.support.progress import report
 
 BATCH = 1 << 18  # rows handed over at once
@@ -25,7 +26,7 @@ def write_table(table: Any, path: Path, *, force: bool = False) -> None:
     """Write an Arrow table, completely or not at all."""
     if check_ending(path) in _DELIMITERS:
         table = dates_at_midnight(table)
-    with replace_file(path, force=force) as temporary:
+    with as_output(replace_file(path, force=force), path) as temporary:
         try:
             with open_writer(temporary, decoded(table.slice(0, 0)).schema) as writer:
                 for start in range(0, table.num_rows, BATCH):

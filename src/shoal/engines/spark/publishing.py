@@ -19,6 +19,7 @@ from shoal.errors import InputError
 from shoal.support.addresses import address_of
 from shoal.support.folders import replace_folder
 from shoal.support.object_stores import Store
+from shoal.support.outputs import as_output
 from shoal.support.progress import report
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def write_parts(release: LargeRelease, path: str | Path, *, force: bool) -> Veri
     if address is not None:
         return _write_address(release, address)
     layout = lay_out(release, text=False)
-    with replace_folder(Path(path), force=force) as folder:
+    with as_output(replace_folder(Path(path), force=force), Path(path)) as folder:
         staging = Staging(Path(path), folder, in_parts=True)
         write_in_parts(layout, staging, layout.rows.session)
         staging.write_manifest(layout.schema)
