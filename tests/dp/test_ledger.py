@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from subprocess import PIPE
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from shoal.dp.claims import DP, DPUnderSampling
 from shoal.dp.composition import compose
 from shoal.dp.ledger import Ledger, table_digest
 from shoal.dp.ledger_book import ADD_REMOVE, REPLACE, Book, Entry, Grant
+from shoal.dp.mechanisms import laplace
 from shoal.errors import BudgetSpent, InputError, OutputError
 
 KEY = b"of the owner"
@@ -488,3 +490,39 @@ def test_both_mechanisms_in_a_row_add_up():
         pass
     assert ledger.spent().epsilon == pytest.approx(0.1 - math.log(0.3) + 1.0)
     assert ledger.spent().delta == table.delta
+
+
+@pytest.mark.parametrize("yes", [True, np.True_])
+def test_true_is_no_budget(yes):
+    """It counts as 1 in Python."""
+    for wrong in ((yes, 0.0, 0.0), (1.0, yes, 0.0), (1.0, 0.5, yes)):
+        with pytest.raises(InputError, match=r"must be .*True"):
+            Ledger(*wrong[:2], slack=wrong[2])
+    ledger = Ledger(2.0, 0.5)
+    with pytest.raises(InputError, match="epsilon must be a number of 0 or more, not"):
+        ledger.regrant(yes)
+    with pytest.raises(InputError, match="epsilon must be a number of 0 or more, not"):
+        DP(yes, 0.0, "ages")
+    claim = DP(1.0, 0.0, "ages")
+    object.__setattr__(claim, "epsilon", yes)
+    with pytest.raises(InputError, match="epsilon must be a number of 0 or more, not"):
+        ledger.reserve(claim, what="ages")
+    assert ledger.entries == ()
+    with pytest.raises(InputError, match="adaptive must be true or false, not 1"):
+        Ledger(1.0, adaptive=1)
+    with pytest.raises(InputError, match="scale must be more than 0 and finite"):
+        laplace(np.zeros(2), scale=yes, seed=1)
+
+
+def test_true_in_a_ledger_file_is_damage(tmp_path):
+    from shoal.dp.ledger_files import _seal
+
+    place = tmp_path / "ledger.json"
+    Ledger.open(place, (1.0, 0.0))
+    data = json.loads(place.read_text())
+    data["grants"][0]["epsilon"] = True
+    del data["seal"]
+    data["seal"] = _seal(data, None).decode()
+    place.write_text(json.dumps(data))
+    with pytest.raises(InputError, match="the ledger is damaged"):
+        Ledger.open(place)

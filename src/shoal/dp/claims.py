@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 from shoal.dp.rates import check_count
 from shoal.dp.sampling import ROUNDING, Form, least_epsilon, sampling_loss
 from shoal.errors import InputError, unknown
+from shoal.support.options import is_number
 from shoal.support.wording import counted
 
 ProtectedUnit = Literal["record", "person", "household"]
@@ -244,9 +245,9 @@ class DPUnderSampling(Claim):
 
 def check_budget(epsilon: float, delta: float, *, option: str = "epsilon") -> None:
     """Raise an error unless ε is a number of at least 0 and δ is from 0 to 1."""
-    if not (isinstance(epsilon, (int, float)) and math.isfinite(epsilon) and epsilon >= 0):
+    if not (is_number(epsilon) and math.isfinite(epsilon) and epsilon >= 0):
         raise InputError(f"{option} must be a number of 0 or more, not {epsilon!r}")
-    if not (isinstance(delta, (int, float)) and 0 <= delta <= 1):
+    if not (is_number(delta) and 0 <= delta <= 1):
         raise InputError(f"delta must be from 0 to 1, not {delta!r}")
 
 

@@ -31,6 +31,7 @@ from shoal.dp.taylor import (
 )
 from shoal.errors import InputError
 from shoal.support.arrays import Bools, Floats
+from shoal.support.options import is_number
 from shoal.support.wording import counted
 
 
@@ -237,10 +238,10 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
     def _check_options(self) -> None:
         for name, least in (("epsilon", 0.0), ("norm_bound", 0.0)):
             value = getattr(self, name)
-            known = isinstance(value, (int, float)) and least < value < math.inf
+            known = is_number(value) and least < value < math.inf
             if not known and not (name == "norm_bound" and value is None):
                 raise InputError(f"{name} must be more than 0 and finite, not {value!r}")
-        if not (isinstance(self.regularize, (int, float)) and 0 <= self.regularize < math.inf):
+        if not (is_number(self.regularize) and 0 <= self.regularize < math.inf):
             raise InputError(f"regularize must be finite and at least 0, not {self.regularize!r}")
         for name, allowed in (("norm", ("l1", "l2")), ("sensitivity", ("tight", "published"))):
             if getattr(self, name) not in allowed:

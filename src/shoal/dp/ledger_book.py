@@ -19,6 +19,7 @@ from shoal.dp.composition import (
     exact_sum,
 )
 from shoal.errors import BudgetSpent, InputError, unknown
+from shoal.support.options import check_flag, is_number
 
 ADD_REMOVE = "add or remove one record"
 REPLACE = "replace one record"
@@ -45,7 +46,8 @@ class Grant:
         check_budget(self.epsilon, self.delta)
         if not self.epsilon:
             raise InputError("epsilon must be more than 0, not 0; nothing could be released")
-        if not 0 <= self.slack <= self.delta:
+        check_flag("adaptive", self.adaptive)
+        if not (is_number(self.slack) and 0 <= self.slack <= self.delta):
             raise InputError(f"slack must be from 0 to delta, not {self.slack!r}")
 
     def __str__(self) -> str:
@@ -195,8 +197,8 @@ class Book:
         conversion in the other direction, because a mechanism for replaced records may reveal the
         number of records.
         """
+        check_budget(claim.epsilon, claim.delta)
         epsilon, delta = float(claim.epsilon), float(claim.delta)
-        check_budget(epsilon, delta)
         stated = str(getattr(claim, "neighbours", ADD_REMOVE))
         if stated == self.neighbours:
             return epsilon, delta

@@ -20,6 +20,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.extras import requires
+from shoal.support.options import is_number
 
 _BITS = 64
 _BLOCK = 1 << 22  # records that are drawn at once
@@ -126,7 +127,7 @@ def bernoulli(size: int, beta: float, seed: Seed = None) -> Bools:
     >>> bernoulli(4, 0.5, seed=1).tolist()
     [False, False, True, False]
     """
-    if not 0 <= beta <= 1:
+    if not (is_number(beta) and 0 <= beta <= 1):
         raise InputError(f"beta must be from 0 to 1, not {beta!r}")
     if beta == 1:
         return np.ones(size, dtype=np.bool_)
@@ -204,7 +205,7 @@ def laplace(values: Floats, scale: float, seed: int | None = None) -> Floats:
     [10.05, 24.62]
     """
     _check(values)
-    if not 0 < scale < math.inf:
+    if not (is_number(scale) and 0 < scale < math.inf):
         raise InputError(f"scale must be more than 0 and finite, not {scale!r}")
     if seed is not None:
         noise = np.random.default_rng(seed).laplace(0.0, scale, values.shape)
@@ -218,7 +219,7 @@ def laplace(values: Floats, scale: float, seed: int | None = None) -> Floats:
 def scale_of(epsilon: float, sensitivity: float, *, monotone: bool = False) -> float:
     """Return the divisor of scores, rounded up so that epsilon is never exceeded."""
     for name, value in (("epsilon", epsilon), ("sensitivity", sensitivity)):
-        if not 0 < value < math.inf:
+        if not (is_number(value) and 0 < value < math.inf):
             raise InputError(f"{name} must be more than 0 and finite, not {value!r}")
     exact = sensitivity / epsilon if monotone else 2 * sensitivity / epsilon
     if not 0 < exact < math.inf:

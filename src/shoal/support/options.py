@@ -10,12 +10,20 @@ import numpy as np
 from shoal.errors import InputError
 
 
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number; true and false are not, although they count as 1 and 0.
+
+    >>> is_number(0.5), is_number(np.float32(0.5)), is_number(True), is_number("0.5")
+    (True, True, False, False)
+    """
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
 def check_range(
     option: str, value: Any, low: float, high: float = math.inf, *, above: bool = False
 ) -> None:
     """Reject an option outside low … high; `above` excludes the lower end."""
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not number or not (low < value if above else low <= value) or not value <= high:
+    if not is_number(value) or not (low < value if above else low <= value) or not value <= high:
         least = f"more than {low:g}" if above else f"{low:g} or more"
         most = "" if high == math.inf else f" and at most {high:g}"
         raise InputError(f"{option} must be {least}{most}, not {value!r}")
