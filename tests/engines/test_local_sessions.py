@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import re
+import sys
 from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
 import pytest
 
+from shoal.cli import main
 from shoal.engines.memory import Budget
 from shoal.engines.spark import sessions
+from shoal.errors import InputError
 
 LOG = "spark.driver.extraJavaOptions"
 
@@ -33,8 +37,8 @@ def build(monkeypatch):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
 
-    def build(master):
-        return sessions._with_master(Builder(), master, Budget.parse("2GB")).settings
+    def build(master, memory="2GB"):
+        return sessions._with_master(Builder(), master, Budget.parse(memory)).settings
 
     return build
 
@@ -55,3 +59,28 @@ def test_the_stated_logging_of_a_machine_is_kept(build, monkeypatch):
 
 def test_a_cluster_keeps_all_its_settings(build):
     assert build("spark://host:7077") == {"master": "spark://host:7077"}
+
+
+def test_too_little_memory_is_refused_before_java_starts(build):
+    wanted = "at least 1.1 GB of memory on this machine, not 1 GB; state memory='1.1GB' or more"
+    with pytest.raises(InputError, match=re.escape(wanted)):
+        build("local[2]", "1GB")
+    least = build("local[2]", "1.1GB")["spark.driver.memory"]
+    assert least == "524m"  # Java counts eight ninths of it, and Spark requires 450
+    assert build("spark://host:7077", "1GB") == {"master": "spark://host:7077"}
+
+
+def test_the_command_names_its_options(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sessions, "check_java", lambda: None)
+    session = pytest.importorskip("pyspark.sql").SparkSession
+    monkeypatch.setattr(session, "getActiveSession", lambda: None)
+    (tmp_path / "in.csv").write_text("age\n" + "30\n" * 9)
+    asked = ["anonymize", str(tmp_path / "in.csv"), "--quasi", "age", "-k", "2"]
+    engine = ["--method", "flash", "--engine", "spark", "--memory", "1GB"]
+    monkeypatch.setattr(sys, "argv", ["shoal", *asked, *engine])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert "state --memory 1.1GB or more, or --engine duckdb" in told
+    assert "Java" not in told

@@ -11,11 +11,15 @@ from typing import Any
 from shoal.engines.memory import Budget
 from shoal.engines.spark.failures import PANDAS, explained
 from shoal.errors import InputError, MissingExtra
+from shoal.support.wording import option
 
 # options of reading: the pages of Parquet files are checked where they have checksums
 CHECKED = {"parquet.page.verify-checksum.enabled": "true"}
 
 _SHARE = 0.5  # of the budget, for the Java process of a local session
+_LEAST = (
+    512 << 20
+)  # bytes of a Java process: Spark requires 450 MiB, of which the collector has part
 _COLLECTOR = "-XX:+UseParallelGC"  # 5 % less CPU than the default on two cores
 _LOG = Path(__file__).with_name("log4j2.properties")
 _LOCAL = {  # settings of a local session, which a stated one replaces
@@ -62,13 +66,24 @@ def _with_master(builder: Any, master: str, budget: Budget) -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYTHONWARNINGS", f"ignore:{PANDAS}:FutureWarning")  # of its workers
-    own = {"spark.driver.memory": f"{budget.share(_SHARE) >> 20}m"}
+    own = {"spark.driver.memory": f"{_java_memory(budget) >> 20}m"}
     if "SPARK_CONF_DIR" not in os.environ:
         logging = f"-Dlog4j2.configurationFile={_LOG.as_uri()}"
         own["spark.driver.extraJavaOptions"] = f"{logging} {_COLLECTOR}"
     for name, value in (_LOCAL | own).items():
         builder = builder.config(name, value)
     return builder
+
+
+def _java_memory(budget: Budget) -> int:
+    """Return the bytes that the Java process of a local session gets, if they are enough."""
+    share = budget.share(_SHARE)
+    if share < _LEAST:
+        raise InputError(
+            f"Spark needs at least 1.1 GB of memory on this machine, not {budget}; state "
+            f"{option('memory', '1.1GB')} or more, or {option('engine', 'duckdb')}"
+        )
+    return share
 
 
 def check_java() -> None:
