@@ -1,18 +1,23 @@
 """kᵐ-anonymity of releases, against counting multisets of rows by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import oracle
+from tests.cases import told
 from tests.examples import examples
+from tests.judging import can_leave_out, judge
+from tests.nasty import visits as visits_of_people
 
 import shoal
 from shoal import KAnonymity, KmAnonymity
 from shoal.anonymize.events.dividing import EventTable, divide_events
 from shoal.core.column import Column
-from shoal.identifiers import Key
+from shoal.identifiers import Key, Pseudonym
 
 KEY = Key(bytes(range(32)))
 
@@ -123,6 +128,38 @@ def test_columns_without_a_hierarchy_are_released_beside_suppressed_rows(method)
     )
     assert release.suppressed is not None
     assert {"x", "y"} <= set(release.to_native().column("town").to_pylist())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["flash", "ola"])
+@examples(60, deep=1500)
+@given(table=visits_of_people(), data=st.data())
+def test_any_m_rows_of_random_people_fit_k_people_on_a_lattice(method, table, data):
+    """With and without hierarchies and pseudonyms, whatever may be suppressed or left out."""
+    model = KmAnonymity(data.draw(st.integers(2, 4)), data.draw(st.integers(1, 3)))
+    share = data.draw(st.sampled_from([0.0, 0.05, 0.3, 1.0]))
+    options = {"max_suppression": data.draw(st.sampled_from([0.0, 0.05, 0.3, 1.0]))}
+    options["local"] = data.draw(st.booleans())
+    linked = data.draw(st.booleans())
+    if linked:
+        who = [f"p{number}" for number in table.person.ids.tolist()]
+        named = Column.encode("who", who, "identifier")
+        table = replace(table, columns=(*table.columns, named), replacements={"who": Pseudonym()})
+        options |= {"key": KEY, "domain": "d"}
+    with told(model, share, options):
+        try:
+            release = shoal.anonymize(table, model, method, max_left_out=share, **options)
+        except shoal.Infeasible:
+            assert table.unit is None or not can_leave_out(table, model, share)
+        except shoal.InputError:
+            assert table.people < model.k
+        else:
+            rows = [
+                {name: cell for name, cell in row.items() if name != "who"}
+                for row in release.to_arrow().to_pylist()
+            ]
+            own = {} if table.unit is None else {"left_out": share}
+            judge(table, model, release, rows=rows, **own)
 
 
 def test_lattice_methods_group_the_people():
