@@ -110,3 +110,20 @@ def test_a_control_group_is_a_share_of_the_people(shoal, files, share):
 def test_a_control_group_needs_an_output(shoal, files):
     found = shoal("anonymize", "original.csv", *ROLES, "-k", "5", "--control", "10%")
     assert (found.status, "give -o" in found.err) == (2, True)
+
+
+def test_columns_that_list_values_of_single_people_are_named(shoal, folder):
+    rows = "".join(f"person {i:03},{30 + i % 5},{'ab'[i % 2]}\n" for i in range(60))
+    (folder / "names.csv").write_text(f"name,age,ill\n{rows}")
+    roles = ("--quasi", "name,age", "--sensitive", "ill")
+    made = shoal("anonymize", "names.csv", *roles, "-k", "5", "-o", "out.csv", "--report", "r.html")
+    assert made.status == 0, made.err
+    found = shoal("risk", "attack", "names.csv", "out.csv", *roles)
+    assert found.status == 0, found.err
+    assert "listed members: name lists 60 of 60 people (100 %)" in found.out
+    (row,) = [line.split() for line in found.out.splitlines() if line.startswith("name  ")]
+    assert row == ["name", "60", "60", "60"]
+    data = json.loads(shoal("risk", "attack", "names.csv", "out.csv", *roles, "--json").out)
+    assert data["listing"] == ["name"]
+    assert "person 0" not in found.out + found.err + json.dumps(data)
+    assert "Released cells of name write out values" in (folder / "r.html").read_text("utf-8")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -128,6 +128,24 @@ class Forms:
         first, stop = self.scale.run(span) if self.scale and span else (0, 0)
         return first if stop - first == 1 and span and span.low == span.high else -1
 
+    def listed(self, text: str | None) -> list[int]:
+        """Return the codes of the values that a text writes out: itself, or the members of a set.
+
+        Labels, ranges and masks write none out.
+        """
+        if not text:
+            return []
+        code = self.value(text)
+        if code >= 0 or text in self._groups:
+            return [code] if code >= 0 else []
+
+        def member(piece: str) -> Runs:
+            own = self.value(plain(piece))
+            return ((own, own + 1),) if own >= 0 else ()
+
+        sets = (runs for runs in self._sets(text.strip(), member) if runs)
+        return [code for start, stop in merged(next(sets, ())) for code in range(start, stop)]
+
     def _of_nothing(self) -> Iterator[Reading]:
         """Read a missing cell: a missing value, or a hidden value."""
         if self.column.missing is not None:
@@ -216,14 +234,18 @@ class Forms:
                     yield low, high
                 index = text.find(mark, index + 1)
 
-    def _sets(self, text: str) -> Iterator[Runs]:
-        """Read `{a, b}`, where some values may be unknown here, and `a|b`, where none may."""
+    def _sets(self, text: str, member: Callable[[str], Runs] | None = None) -> Iterator[Runs]:
+        """Read `{a, b}`, where some values may be unknown here, and `a|b`, where none may.
+
+        member: the codes of a piece; by default those of a value or of a label.
+        """
+        member = member or self._member
         if text.startswith("{") and text.endswith("}"):
             for mark in (",", ";", "|"):
-                yield cut(text[1:-1], mark, self._longest, self._member)[0]
+                yield cut(text[1:-1], mark, self._longest, member)[0]
         for mark in _LISTED:
             if mark in text:
-                runs, unknown = cut(text, mark, self._longest, self._member)
+                runs, unknown = cut(text, mark, self._longest, member)
                 yield () if unknown else runs
 
     def _member(self, text: str) -> Runs:

@@ -7,6 +7,7 @@ from typing import Any
 
 from shoal.core.column import Role
 from shoal.core.release import Release
+from shoal.risk.release_attacks.listed_members import listing_columns
 from shoal.support.wording import listed_names
 
 Limit = dict[str, str]
@@ -40,6 +41,9 @@ def limits(
     if insensitive:
         listed.append(_insensitive(insensitive))
     listed.append(_MEMBERSHIP)
+    naming = listing_columns(release)
+    if naming:
+        listed.append(_naming(naming))
     if order == "original":
         listed.append(_ROW_ORDER)
     listed.append(_LEGAL)
@@ -167,6 +171,16 @@ def _choice(release: Release) -> Limit:
         f"The guarantee holds against attackers who know {known} of a person. If attackers can "
         "also look up another released column, it may single people out; section 3 counts how "
         "many. The data does not show what others know, so review this choice yourself.",
+    )
+
+
+def _naming(names: Sequence[str]) -> Limit:
+    return limit(
+        "Cells that list values of single people",
+        f"Released cells of {listed_names(names)} write out values that only one person has, alone "
+        "or in a set. Anyone who looks for such a value learns that the person is in the table, "
+        "however large the groups are. Leave such columns out, or generalize them with a "
+        "hierarchy. `shoal risk attack` counts the people.",
     )
 
 

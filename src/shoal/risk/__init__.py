@@ -38,6 +38,7 @@ from shoal.risk.population.uniqueness import Uniqueness, population_uniqueness
 from shoal.risk.record_level import Attacker, RecordRisk, record_risk
 from shoal.risk.release_attacks.attack import ReleaseAttacks, attack
 from shoal.risk.release_attacks.estimates import AttackRisk
+from shoal.risk.release_attacks.listed_members import ListedMembers
 from shoal.risk.similarity import Similarity, similarity
 from shoal.risk.skewness import Skewness, skewness
 from shoal.risk.suda import Suda, suda
@@ -63,6 +64,7 @@ __all__ = [
     "KnownRows",
     "Linkage",
     "LinkedEvents",
+    "ListedMembers",
     "Matchings",
     "Minimality",
     "Psi",

@@ -1,4 +1,4 @@
-"""`shoal risk attack`: four attacks on any release, beyond a control group."""
+"""`shoal risk attack`: four attacks on any release, beyond a control group, and listed members."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.risk.link import arrow_of
-from shoal.cli.shared.console import bars, emit, grid, note, notes, out, share
+from shoal.cli.shared.console import bars, emit, grid, note, notes, number, out, share
 from shoal.cli.shared.options import Hierarchies, Json, seed_option
 from shoal.cli.shared.pairs import Original, Released, check_order
 from shoal.cli.shared.scaling import refuse_large
@@ -53,6 +53,9 @@ def attack(
     Each attack is also tried on the people of --control, who must not be released. If all of
     them are in ORIGINAL, they are left out of it. The risk is the success beyond that, from 0 to 1,
     with a 95 % interval.
+
+    The command also counts, by column, the people whose own value, which nobody else has, released
+    cells list alone or in a set: anyone who knows the value learns that they are in the release.
     """
     from shoal.risk import attack as attack_release
     from shoal.support.files import check_readable
@@ -118,6 +121,15 @@ def _show(found: ReleaseAttacks) -> None:
             rows.add_row(f"  {way.name}", *_figures(way))
     out.print(rows)
     out.print()
+    if found.listing:
+        listed = grid("cells list", "people alone in it", "listed", "in small sets", "by chance")
+        for each in found.listed_members:
+            chance = "" if each.chance is None else number(each.chance)
+            if each.discloses:
+                listed.add_row(each.column, f"{each.alone:,}", f"{each.listed:,}",
+                               f"{each.in_small_sets:,}", chance)  # fmt: skip
+        out.print(listed)
+        out.print()
     for sentence in found.sentences():
         out.print(sentence, soft_wrap=True)
 

@@ -1,5 +1,7 @@
 """Four attacks on any release, each beyond a control group of people who were not released.
 
+Beside them, the people whose own values the released cells list are counted.
+
 The three criteria of anonymization: Article 29 Working Party, Opinion 05/2014 (WP216). Measured as
 in Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023,
 here for generalized, suppressed, perturbed and synthetic releases. Membership inference is the
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.risk.release_attacks.estimates import AttackRisk
+from shoal.risk.release_attacks.listed_members import ListedMembers, list_members
 from shoal.support.options import check_seed, check_whole
 from shoal.support.wording import counted, option
 
@@ -24,6 +27,7 @@ _MEANINGS = {
     "membership": "people of whom the nearest released row reveals that they are in the release",
 }
 ATTACKS = tuple(_MEANINGS)
+_NOBODY = "no released cell writes out a value that only one person has, beyond chance"
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class ReleaseAttacks:
         quasi: The released quasi-identifiers, which the attacker knows.
         sensitive: The released sensitive columns.
         notes: What to know about the figures.
+        listed_members: For each released quasi-identifier, the people whose own value, which nobody
+            else has, its cells write out: anyone who knows it learns that they are in the release.
     """
 
     singling_out: AttackRisk
@@ -51,6 +57,12 @@ class ReleaseAttacks:
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     notes: tuple[str, ...]
+    listed_members: tuple[ListedMembers, ...] = ()
+
+    @property
+    def listing(self) -> tuple[str, ...]:
+        """The columns that list more people by their own values than chance explains."""
+        return tuple(each.column for each in self.listed_members if each.discloses)
 
     @property
     def flagged(self) -> tuple[str, ...]:
@@ -58,14 +70,20 @@ class ReleaseAttacks:
         return tuple(name for name in _MEANINGS if getattr(self, name).flagged)
 
     def sentences(self) -> list[str]:
-        """Return the result of each attack in words."""
-        return [_sentence(name, getattr(self, name), self.control) for name in _MEANINGS]
+        """Return the result of each attack in words, and the columns that list people."""
+        listed = [each.sentence() for each in self.listed_members if each.discloses]
+        return [
+            *(_sentence(name, getattr(self, name), self.control) for name in _MEANINGS),
+            *(f"listed members: {each}" for each in listed or [_NOBODY]),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
         return {
             **{name: getattr(self, name).to_dict() for name in _MEANINGS},
             "flagged": list(self.flagged),
+            "listed_members": [each.to_dict() for each in self.listed_members],
+            "listing": list(self.listing),
             "people": self.people,
             "control": self.control,
             "quasi": list(self.quasi),
@@ -92,6 +110,8 @@ def attack(
     The release may be made by any tool: generalized, suppressed, perturbed or synthetic. Each
     attack is also tried on a control group of people who were not released. The risk is the success
     beyond that: what the release reveals about its own people, not about people in general.
+    Without being an attack, `listed_members` counts the people whom the cells list by values that
+    nobody else has.
 
     Parameters:
         original: The table that was released: a file, a frame or a `Table`.
@@ -159,6 +179,7 @@ def attack(
         tuple(sources.quasi),
         tuple(sources.sensitive),
         tuple(notes),
+        list_members(sources),
     )
 
 

@@ -38,6 +38,7 @@ class Cells:
     low, high: (entries,) for columns with an order, the ends as positions; NaN if the entry stands
         for no position.
     unread: number of cells that stand for no value and no number.
+    entries: (entries,) the distinct released cells as Arrow.
     """
 
     column: Column
@@ -48,6 +49,7 @@ class Cells:
     low: Floats
     high: Floats
     unread: int
+    entries: Any
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -66,6 +68,24 @@ class Cells:
     def holding(self, code: int) -> Codes:
         """Return the entries that stand for a value."""
         return self.run_entry[(self.starts <= code) & (code < self.stops)]
+
+    @cached_property
+    def listed(self) -> tuple[Counts, Codes]:
+        """The values that each entry writes out: itself, or the members of a set.
+
+        In compressed row form: row starts and members.
+        """
+        numbers, forms = _plain_numbers(self.entries, self.column), Forms(self.column)
+        first, stop = _codes_of(numbers, self.column)
+        texts = encoding.texts(self.entries)
+        members = [
+            np.arange(first[entry], stop[entry], dtype=np.int32)
+            if not np.isnan(number)
+            else np.array(forms.listed(texts[entry]), dtype=np.int32)
+            for entry, number in enumerate(numbers.tolist())
+        ]
+        indptr = np.concatenate(([0], np.cumsum([len(each) for each in members], dtype=np.int64)))
+        return indptr, np.concatenate([np.zeros(0, dtype=np.int32), *members])
 
     @property
     def whole(self) -> Bools:
@@ -124,7 +144,7 @@ def read_cells(cells: Any, column: Column) -> Cells:
         for place, (begin, end) in enumerate(each, int(indptr[entry])):
             starts[place], stops[place] = begin, end
     unread = (lengths == 0) & np.isnan(low)
-    return Cells(column, codes, indptr, starts, stops, low, high, int(unread[codes].sum()))
+    return Cells(column, codes, indptr, starts, stops, low, high, int(unread[codes].sum()), values)
 
 
 def _plain_numbers(values: Any, column: Column) -> Floats:
