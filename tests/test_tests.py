@@ -46,9 +46,13 @@ def judging(found):
 
 def idle(tree):
     """Return the tests of a module that nothing can turn red."""
-    shared = judging(functions(parsed("judging.py")))
-    imported = {a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
-    known = judging(functions(tree)) | ((shared | {"expect"}) & imported)  # expect: Playwright's
+    imported = {"expect"}  # Playwright's
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tests."):
+            name = node.module.removeprefix("tests.").replace(".", "/") + ".py"
+            known = judging(functions(parsed(name))) if name in FILES else set()
+            imported |= {alias.asname or alias.name for alias in node.names if alias.name in known}
+    known = judging(functions(tree)) | imported
     return [f.name for f in functions(tree) if f.name.startswith("test_") and not judges(f, known)]
 
 
