@@ -25,7 +25,7 @@ from shoal.support.compiling import njit
 
 
 class Entries(NamedTuple):
-    """Who has which cell how often; see above for the layout."""
+    """The number of equal rows of each person, and their people; the layout is above."""
 
     owner: Codes
     cell: Codes
