@@ -16,6 +16,7 @@ from tests.examples import DEEPER, EXAMPLES
 
 UNTESTED = {  # in the reason why tests were skipped, and what the summary then says
     "NO BROWSER": "NO BROWSER: THE WEB APP WAS NOT TESTED; install chromium",
+    "NO POSTGRESQL": "NO POSTGRESQL: ITS TABLES WERE NOT READ; install postgresql",
     "NO SPARK": "NO SPARK: ITS ENGINE WAS NOT TESTED; install pyspark and Java 17 or later",
 }
 settings.register_profile(

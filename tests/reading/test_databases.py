@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import pwd
 import shutil
@@ -16,7 +17,10 @@ import shoal
 from shoal.reading import Format, read_arrow
 from shoal.support.files import is_database
 
-pytest.importorskip("adbc_driver_postgresql")
+driver = pytest.importorskip(
+    "adbc_driver_postgresql.dbapi",
+    reason="NO POSTGRESQL: the driver is missing; pip install 'shoal-privacy[sql]'",
+)
 
 
 def tool(name):
@@ -28,7 +32,7 @@ def tool(name):
 def server():
     """The address of a new PostgreSQL server with one table."""
     if tool("initdb") is None or tool("pg_ctl") is None:
-        pytest.skip("NOT TESTED: reading PostgreSQL; install the distribution's postgresql package")
+        pytest.skip("NO POSTGRESQL: install the distribution's postgresql package")
     user = "nobody" if os.geteuid() == 0 else None  # the server refuses to run as root
     home = Path(tempfile.mkdtemp())  # another user must be able to reach it
     home.chmod(0o755)
@@ -60,8 +64,6 @@ def server():
 
 
 def fill(address):
-    import adbc_driver_postgresql.dbapi as driver
-
     with driver.connect(address) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE TABLE visits (patient int, age int, seen date, disease text)")
         cursor.execute(
@@ -69,6 +71,7 @@ def fill(address):
             "(2, 33, '2024-01-03', 'gout'), "
             "(3, 47, '2024-02-02', 'flu'), (4, 48, '2024-02-03', 'secret')"
         )
+        cursor.execute("CREATE SEQUENCE numbers")
         connection.commit()
 
 
@@ -99,6 +102,89 @@ def test_errors_of_the_server_do_not_pass_on_what_it_says(server):
             read_arrow(server, Format(query=query))
         assert "secret" not in str(caught.value)
         assert caught.value.__cause__ is None
+
+
+def written(table, folder):
+    """Return the cells of a table that is released unchanged, as a CSV file shows them."""
+    release = shoal.anonymize(table, k=2)
+    release.write(folder / "out.csv")
+    with (folder / "out.csv").open(newline="", encoding="utf-8") as handle:
+        return list(csv.reader(handle))[1]
+
+
+@pytest.mark.parametrize("role", ["quasi", "sensitive", "insensitive"])
+@pytest.mark.parametrize(
+    ("kind", "value", "shown"),
+    [
+        ("numeric(9, 2)", "12.5", "12.50"),
+        ("numeric", "1e40", "1" + "0" * 40),
+        ("numeric", "1234567890.0123456789", "1234567890.0123456789"),
+        ("numeric", "NaN", ""),
+        ("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
+        ("timestamp", "2024-02-29 23:59:59.123456", "2024-02-29 23:59:59.123456"),
+        ("timestamptz", "2024-03-31 03:30:00+02", "2024-03-31 01:30:00+00:00"),
+        ("date", "2024-02-29", "2024-02-29"),
+        ("time", "03:04", "03:04:00"),
+        ("bigint", "-9223372036854775808", "-9223372036854775808"),
+        ("boolean", "t", "true"),
+        ("varchar(9)", "Zoë", "Zoë"),
+        ("text", "", ""),
+        ("jsonb", '{"a": 1}', '{"a": 1}'),
+        ("inet", "10.0.0.1", "10.0.0.1/32"),  # these come as text from the server
+        ("money", "12.5", "$12.50"),
+        ("interval", "3 days", "3 days"),
+        ("timetz", "03:04+02", "03:04:00+02"),
+        ("int4range", "[1,3)", "[1,3)"),
+        ("bit(3)", "101", "101"),
+        ("numeric[]", "{1.50,2}", "{1.50,2}"),
+    ],
+)
+def test_columns_of_every_type_show_what_they_hold(server, kind, value, shown, role, tmp_path):
+    query = f'SELECT 1 AS one, \'{value}\'::{kind} AS "a ""b""" FROM generate_series(1, 4);'
+    roles = {"one": "quasi", 'a "b"': role}
+    table = shoal.read(server, query=query, roles=roles, rows_are_people=True)
+    assert written(table, tmp_path) == ["1", shown]
+
+
+def test_numbers_of_a_database_are_numbers(server):
+    rows = "(1, 1.5), (2, 10), (30, 99.25), (31, 98)"
+    query = f"SELECT x::numeric(6, 2) AS x, y::numeric AS y FROM (VALUES {rows}) AS v(x, y)"
+    table = shoal.read(server, query=query, roles={"x": "quasi", "y": "quasi"})
+    shown = shoal.anonymize(table, k=2).to_arrow().to_pylist()
+    assert (
+        shown
+        == [{"x": "[1.00, 2.00]", "y": "[1.5, 10]"}] * 2
+        + [{"x": "[30.00, 31.00]", "y": "[98, 99.25]"}] * 2
+    )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE FROM visits",
+        "WITH gone AS (DELETE FROM visits RETURNING *) SELECT * FROM gone",
+        "UPDATE visits SET age = 1 RETURNING age",
+        "CREATE TABLE copied AS SELECT * FROM visits",
+        "SELECT * INTO copied FROM visits",
+        "SELECT 1; DELETE FROM visits",
+        "COMMIT; DELETE FROM visits",
+        "SELECT nextval('numbers')",
+        "SELECT set_config('transaction_read_only', 'off', true)",
+    ],
+)
+def test_a_query_cannot_write(server, query):
+    with pytest.raises(shoal.InputError, match=r"refuses the query \(SQLSTATE (25|42)"):
+        read_arrow(server, Format(query=query), may_be_empty=True)
+    with driver.connect(server) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*), sum(age) FROM visits")
+        assert cursor.fetchone() == (4, 159)
+        cursor.execute("SELECT count(*) FROM pg_tables WHERE tablename = 'copied'")
+        assert cursor.fetchone() == (0,)
+
+
+def test_two_columns_of_one_name_are_refused(server):
+    with pytest.raises(shoal.InputError, match="the query: column 'age' occurs more than once"):
+        read_arrow(server, Format(query="SELECT age, age FROM visits"))
 
 
 def test_a_query_without_rows_or_none_at_all_is_refused(server):

@@ -1,4 +1,5 @@
 import errno
+import uuid
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
@@ -70,6 +71,27 @@ def test_nested_columns_can_be_carried_and_nothing_else(stored):
     for role in ("quasi", "sensitive"):
         with pytest.raises(InputError, match=r"people\.parquet: column 'tests': .*insensitive"):
             shoal.read(path, roles={"age": "quasi", "tests": role, "home": "insensitive"})
+
+
+@pytest.mark.parametrize("role", ["quasi", "sensitive", "insensitive"])
+def test_types_that_extend_others_are_read_as_what_they_mean(stored, role, tmp_path):
+    one = uuid.UUID(int=7)
+    storage = pa.array([one.bytes, None] * 2, pa.binary(16))
+    path = stored(
+        {
+            "age": [1] * 4,
+            "id": pa.ExtensionArray.from_storage(pa.uuid(), storage),
+            "data": pa.ExtensionArray.from_storage(pa.json_(), pa.array(['{"a": 1}'] * 4)),
+            "ok": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0, 1, 0], pa.int8())),
+        }
+    )
+    table = shoal.read(path, roles={"age": "quasi", "id": role, "data": role, "ok": role})
+    assert table["id"].to_arrow().to_pylist() == [str(one), None] * 2
+    assert table["data"].to_arrow().to_pylist() == ['{"a": 1}'] * 4
+    assert table["ok"].to_arrow().to_pylist() == [True, False] * 2
+    release = shoal.anonymize(table, k=2)
+    for ending in ("csv", "parquet"):
+        assert release.write(tmp_path / f"out.{ending}").holds
 
 
 def test_the_file_is_known_by_its_beginning_where_the_ending_is_silent(stored):

@@ -23,7 +23,7 @@ _MAX_NAMED = 8  # columns in a message
 _PUBLISHED = r"^(\*|[\[\]({].*,.*[\[\])}])$"  # cells of releases, not of original tables
 
 
-def check_names(path: Path, names: Sequence[str], *, show: bool = True) -> None:
+def check_names(path: Path | str, names: Sequence[str], *, show: bool = True) -> None:
     """Raise an error for columns without a name or with the same name.
 
     show: whether a message may name the columns; the first line of a file may be a record.

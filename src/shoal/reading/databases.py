@@ -1,7 +1,7 @@
 """Rows of a PostgreSQL database to Arrow tables, through the ADBC driver.
 
 Nothing is downloaded at run time. A message never repeats the address, which may hold a password,
-nor what the server says, which may quote cells.
+nor what the server says, which may quote cells. Queries run in a transaction that cannot write.
 """
 
 from __future__ import annotations
@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.core.values.encoding import combined
 from shoal.errors import InputError
+from shoal.reading.checks import check_names
+from shoal.reading.inference import typed
 from shoal.support.extras import requires
 from shoal.support.files import DATABASE
 
@@ -38,10 +44,52 @@ def read_query(address: str, query: str | None) -> Any:
         ) from None
     with connection, connection.cursor() as cursor:
         try:
-            cursor.execute(query)
-            return cursor.fetch_arrow_table()
+            cursor.execute("SET transaction_read_only = on")
+            schema = cursor.adbc_execute_schema(query)
+            check_names("the query", schema.names)
+            cursor.execute(_readable(query, schema))
+            return _plain(cursor.fetch_arrow_table())
         except (driver.Error, OSError) as error:
             raise InputError(f"the database refuses the query{_state(error)}") from None
+
+
+def _readable(query: str, schema: Any) -> str:
+    """Return a query whose columns the driver returns as values, if need be as text.
+
+    Otherwise it returns `inet` and others in the bytes of the server, and `money` in cents.
+    """
+    texts = [
+        field.name
+        for field in schema
+        if ("arrow.opaque" in str(field.type) and not _is_numeric(field.type))
+        or pa.types.is_interval(field.type)
+        or (field.metadata or {}).get(b"POSTGRESQL:type") == b"money"
+    ]
+    if not texts:
+        return query
+    names = {name: '"' + name.replace('"', '""') + '"' for name in schema.names}
+    columns = [
+        f"{quoted}::text AS {quoted}" if name in texts else quoted for name, quoted in names.items()
+    ]
+    return f"SELECT {', '.join(columns)} FROM ({query.rstrip().rstrip(';')}\n) AS rows"
+
+
+def _plain(table: Any) -> Any:
+    """Return a table of plain types: `numeric`, which the driver returns as text, is numbers."""
+    columns = []
+    for field, cells in zip(table.schema, table.columns, strict=True):
+        if not _is_numeric(field.type):
+            extended = isinstance(field.type, pa.BaseExtensionType)
+            columns.append(combined(cells, field.name) if extended else cells)
+            continue
+        texts = pa.chunked_array([chunk.storage for chunk in cells.chunks], pa.string())
+        missing = pc.is_in(texts, pa.array(["nan"]))
+        columns.append(typed(pc.if_else(missing, pa.scalar(None, pa.string()), texts)))
+    return pa.Table.from_arrays(columns, table.column_names)
+
+
+def _is_numeric(kind: Any) -> bool:
+    return isinstance(kind, pa.OpaqueType) and kind.type_name == "numeric"
 
 
 def _state(error: Exception) -> str:

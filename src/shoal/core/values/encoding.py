@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +33,8 @@ def _plain(array: Any) -> Any:
     """Return the array in a type that Arrow can sort, take from and write."""
     if is_spelled(array.type):
         return as_numbers(array)
+    if isinstance(array.type, pa.BaseExtensionType):
+        return _plain(_stored(array))
     if pa.types.is_run_end_encoded(array.type):
         array = pc.run_end_decode(array)
     if pa.types.is_dictionary(array.type):
@@ -48,6 +51,17 @@ def _plain(array: Any) -> Any:
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
         array = pc.add(array, pa.scalar(0.0, array.type))  # −0 and 0 are one value
     return array
+
+
+def _stored(array: Any) -> Any:
+    """Return the values of an extension type as a type that can be sorted and written."""
+    if isinstance(array.type, pa.UuidType):
+        encoded = array.storage.dictionary_encode()
+        texts = [str(UUID(bytes=cell)) for cell in encoded.dictionary.to_pylist()]
+        return pa.array(texts, pa.string()).take(encoded.indices)
+    if isinstance(array.type, pa.Bool8Type):
+        return array.storage.cast(pa.bool_())
+    return array.storage
 
 
 def _from_python(data: Any, name: str) -> Any:
