@@ -108,6 +108,47 @@ def test_noise_is_of_the_scale_that_the_claim_needs(monkeypatch, norm, intercept
     assert (model.privacy_.sensitivity, model.privacy_.columns) == (moved, columns)
 
 
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"norm_bound": 1.5},
+        {"norm": "l1"},
+        {"bounds": ([-1, 0, -2], [1, 5, 3])},
+        {"bounds": (-1, 1), "norm": "l1"},
+        {"sensitivity": "published"},
+    ],
+    ids=str,
+)
+def test_one_row_more_never_moves_the_numbers_by_more_than_the_noise_covers(
+    monkeypatch, frame, intercept
+):
+    """By brute force on whole fits: corners, edges, zeros, rows far outside, and random ones."""
+    given = []
+
+    def spy(values, scale, seed=None):
+        given.append((values, scale))
+        return values
+
+    monkeypatch.setattr(module, "laplace", spy)
+    corners = np.array(np.meshgrid(*[(-9.0, 0.0, 1.0, 1e300)] * 3)).reshape(3, -1).T
+    rows = np.vstack([corners, np.random.default_rng(0).normal(0, 2, (60, 3))])
+    others, labels = people(count=20)
+    model = FunctionalLogisticRegression(
+        epsilon=0.5, fit_intercept=intercept, classes=[0, 1], **frame
+    )
+    model.fit(others, labels)
+    for label in (0, 1):
+        for row in rows:
+            model.fit(np.vstack([others, row]), [*labels, label])
+    before, scale = given[0]
+    steps = [float(np.abs(values - before).sum()) for values, _ in given[1:]]
+    assert {each for _, each in given} == {scale}
+    assert max(steps) <= 0.5 * scale
+    if frame not in ({"bounds": (-1, 1), "norm": "l1"}, {"sensitivity": "published"}):
+        assert max(steps) > 0.5 * scale * 0.95  # no more noise than needed
+
+
 def test_accuracy_rises_with_epsilon():
     rows, labels = people(count=6000, columns=4)
     train, test = slice(0, 4000), slice(4000, None)

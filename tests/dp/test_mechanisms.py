@@ -214,6 +214,24 @@ def test_laplace_noise_has_its_scale(seed):
     assert near((noise > 0).mean(), 0.5, 3000)
 
 
+@pytest.mark.parametrize("value", [0.1, 1 / 3, -0.7])
+def test_low_bits_of_live_noise_do_not_show_the_value(value):
+    """Mironov's attack: a sum of floats near zero keeps the coarse grid of what was added.
+
+    I. Mironov, "On significance of the least significant bits for differential privacy", CCS 2012.
+    """
+    grid = math.ulp(value)
+
+    def share_on_grid(noisy):
+        small = noisy[np.abs(noisy) < abs(value) / 8]  # 8 and more numbers between two of the grid
+        assert len(small) > 100
+        return float((np.fmod(small, grid) == 0).mean())
+
+    values = np.full(12_000, value)
+    assert share_on_grid(laplace(values, 1.0)) < 0.4
+    assert share_on_grid(laplace(values, 1.0, seed=1)) == 1  # so the attack works where it can
+
+
 def test_laplace_noise_is_repeated_by_its_seed_alone():
     values = np.zeros(20)
     assert np.array_equal(laplace(values, 1.0, 8), laplace(values, 1.0, 8))
