@@ -168,6 +168,35 @@ def test_tokens_stay_the_same_in_later_deliveries(shoal, ready):
     assert "--lookup" in missing.err
 
 
+def test_only_their_owner_can_read_keys_and_what_reverses_a_replacement(shoal, ready):
+    pytest.importorskip("cryptography")
+    pytest.importorskip("Crypto")
+    (ready / "people.yaml").write_text(SCHEMA.replace("pseudonym", "token"))
+    options = ("--key-file", "key.bin", "--domain", "a", "--lookup", "tokens.sealed")
+    before, mask = {*ready.iterdir()}, os.umask(0)
+    try:
+        for command in (
+            ("keys", "new", "-o", "new.bin"),
+            ("keys", "split", "key.bin", "--shares", 3, "--needed", 2, "-o", "part"),
+            ("keys", "join", "part.1.share", "part.3.share", "-o", "again.bin"),
+            ("keys", "rotate", "key.bin", "-o", "next.bin", "--file", "people.csv", "--column",
+             "name", "--domain", "a", "--translation", "pairs.csv"),
+            ("anonymize", "people.csv", "--schema", "people.yaml", "-k", 3, *options, "-o", "1.csv"),
+            ("keys", "reveal", "1.csv", "--column", "name", "--schema", "people.yaml", *options,
+             "-o", "originals.csv"),
+        ):  # fmt: skip
+            done = shoal(*command)
+            assert done.status == 0, done.err
+    finally:
+        os.umask(mask)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in {*ready.iterdir()} - before}
+    assert modes.pop("1.csv") == 0o666  # the release is for others
+    shown = {"new.bin", "part.1.share", "again.bin", "next.bin", "pairs.csv", "tokens.sealed",
+             "originals.csv"}  # fmt: skip
+    assert shown <= set(modes)
+    assert {name for name, mode in modes.items() if mode != 0o600} == set()
+
+
 def test_tokens_that_are_not_in_the_table_are_not_revealed_as_empty_cells(shoal, ready):
     pytest.importorskip("cryptography")
     (ready / "people.yaml").write_text(SCHEMA.replace("pseudonym", "token"))

@@ -25,7 +25,7 @@ from shoal.support.compiling import njit
 
 
 class Entries(NamedTuple):
-    """The number of equal rows of each person, and their people; the layout is above."""
+    """How many equal rows each person has of each cell; the layout is above."""
 
     owner: Codes
     cell: Codes

@@ -138,8 +138,8 @@ def reveal(
 ) -> None:
     """Restore the original values of a column that was encrypted (ff1) or replaced by tokens.
 
-    Nothing is written if a token is not in the lookup table. The file that is written names people:
-    keep it apart from the release.
+    Nothing is written if a token is not in the lookup table. The file that is written names people,
+    and only its owner can read it: keep it apart from the release.
     """
     import pyarrow as pa
 
@@ -160,7 +160,7 @@ def reveal(
         raise UnknownColumn(f"{file}: no column {column!r}")
     cells = data.column(column).unique().drop_null()
     found = stated.reveal(column, cells, Context(secrets.key, domain, lookup=secrets.lookup))
-    write_table(pa.table({"replacement": cells, "original": found}), output)
+    write_table(pa.table({"replacement": cells, "original": found}), output, private=True)
     result = {"output": str(output), "values": len(cells)}
     emit(json, result, lambda: out.print(f"{len(cells):,} values written to {output}"))
 
@@ -181,7 +181,7 @@ def _translate(old: Any, fresh: Any, file: Path, column: str, domain: str, outpu
     cells = data.column(column).unique().drop_null()
     made = [Pseudonym().publish(column, cells, Context(key, domain)).cells for key in (old, fresh)]
     pairs = pa.table({"old": made[0], "new": made[1]}).sort_by("new")
-    write_table(pairs, output)
+    write_table(pairs, output, private=True)
 
 
 def _written(json: bool, data: dict[str, Any]) -> None:

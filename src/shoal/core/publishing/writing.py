@@ -22,11 +22,11 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ENDINGS = (*_DELIMITERS, ".parquet")
 
 
-def write_table(table: Any, path: Path, *, force: bool = False) -> None:
-    """Write an Arrow table, completely or not at all."""
+def write_table(table: Any, path: Path, *, force: bool = False, private: bool = False) -> None:
+    """Write an Arrow table, completely or not at all; private: only the owner may read it."""
     if check_ending(path) in _DELIMITERS:
         table = dates_at_midnight(table)
-    with as_output(replace_file(path, force=force), path) as temporary:
+    with as_output(replace_file(path, force=force, private=private), path) as temporary:
         try:
             with open_writer(temporary, decoded(table.slice(0, 0)).schema) as writer:
                 for start in range(0, table.num_rows, BATCH):
