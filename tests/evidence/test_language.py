@@ -6,9 +6,10 @@ from importlib.resources import files
 import pytest
 from tests.evidence.packs import crowd_control, crowd_release, packed
 from tests.report import report_tables
+from tests.report.test_report_page import HOSTILE, ODD, Parsed, hostile_release
 
 import shoal
-from shoal.evidence import Questionnaire
+from shoal.evidence import Questionnaire, verify
 from shoal.evidence.language import Language, codes
 from shoal.metrics import METRICS
 from shoal.risk.release_attacks.attack import ATTACKS
@@ -112,6 +113,22 @@ def test_a_page_with_attacks_has_no_english_leftovers(code, tmp_path):
     folder = packed(tmp_path, made=crowd_release(), control=crowd_control(), language=code)
     page = check_page(folder, code)
     assert {"de": "Kontrollgruppe", "fr": "groupe témoin"}[code] in page
+
+
+@pytest.mark.parametrize("code", codes())
+def test_hostile_names_values_and_answers_are_text(code, tmp_path):
+    reasons = dict.fromkeys([HOSTILE, *ODD], HOSTILE)
+    texts = dict.fromkeys(("purpose", "recipient", "environment", "expert"), HOSTILE)
+    answers = Questionnaire(**texts, controls=(HOSTILE, ODD[0]), columns=reasons)
+    folder = packed(tmp_path, made=hostile_release(), language=code, questionnaire=answers,
+                    title=HOSTILE, command=HOSTILE)  # fmt: skip
+    page = Parsed((folder / "index.html").read_text(encoding="utf-8"))
+    assert not [tag for tag, _ in page.tags if tag in ("script", "img", "b", "iframe")]
+    assert not [name for _, found in page.tags for name in found if name.startswith("on")]
+    shown = "".join(page.text)
+    assert all(word in shown for word in [HOSTILE, *ODD])
+    assert "49" not in re.findall(r"\b\d+\b", shown)  # of {{ 7 * 7 }}
+    assert verify.main([str(folder)]) == 0
 
 
 def check_page(folder, code):
