@@ -181,7 +181,8 @@ def test_only_their_owner_can_read_keys_and_what_reverses_a_replacement(shoal, r
             ("keys", "join", "part.1.share", "part.3.share", "-o", "again.bin"),
             ("keys", "rotate", "key.bin", "-o", "next.bin", "--file", "people.csv", "--column",
              "name", "--domain", "a", "--translation", "pairs.csv"),
-            ("anonymize", "people.csv", "--schema", "people.yaml", "-k", 3, *options, "-o", "1.csv"),
+            ("anonymize", "people.csv", "--schema", "people.yaml", "-k", 3, *options, "-o",
+             "1.csv"),
             ("keys", "reveal", "1.csv", "--column", "name", "--schema", "people.yaml", *options,
              "-o", "originals.csv"),
         ):  # fmt: skip
