@@ -8,14 +8,20 @@ import runpy
 import shlex
 import shutil
 
+import pyarrow.csv
 import pytest
+from hypothesis import given
+from tests.examples import examples
+from tests.mutants import mutants, put
 from tests.web.conftest import finished
 from typer.testing import CliRunner
 
 from shoal.cli import app
+from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.identifiers.keys import Key
-from shoal.web.project.saving import list_projects, resume, save
+from shoal.web.project.columns import Columns
+from shoal.web.project.saving import apply, list_projects, resume, save
 
 
 async def released(project, path, **changes):
@@ -237,3 +243,81 @@ def test_a_saved_project_names_files_of_its_folder_only(
     (folder / "project.json").write_text(json.dumps(state))
     with pytest.raises(InputError, match=r"becomes a file name|leads out of the folder"):
         run(resume(new_project("other"), folder))
+
+
+@pytest.fixture
+def saved(project, new_project, patients, tmp_path):
+    """A saved project as plain data, its folder, and a project with the same file open."""
+    folder, other = tmp_path / "study", new_project("other")
+
+    async def body():
+        await project.open(patients)
+        project.set_role(["patient_id"], "identifier")
+        sexes = sorted({row.as_py() for row in pyarrow.csv.read_csv(patients).column("sex")})
+        tree = Hierarchy.from_rows([(sex, "any") for sex in sexes], origin="data")
+        project.set_hierarchy("sex", tree)
+        project.promise(k=7)
+        project.start_run("the first")
+        assert (await finished(project)).state == "done"
+        project.change_columns(["patient_id"], replace={"pseudonym": {"length": 20}})
+        save(project, folder)
+        await other.open(patients)
+
+    run(body())
+    other.refresh = lambda: None
+    return json.loads((folder / "project.json").read_text()), folder, other
+
+
+def held(project):
+    """Return what a project holds that a saved one can change."""
+    known = list(project.columns), dict(project.hierarchies), project.guarantee, list(project.runs)
+    return (*known, project.source, project.key_file, project.domain, project.folder)
+
+
+def test_a_saved_project_with_a_wrong_part_is_refused_and_changes_nothing(saved):
+    state, folder, other = saved
+    before = held(other)
+
+    @examples(120, 4000)
+    @given(mutants(state, ["quasi", "mondrian", "l-diversity", "hierarchies/sex.csv", "[]"]))
+    def check(document):
+        (folder / "project.json").write_text(json.dumps(document))
+        try:
+            apply(other, folder)
+        except InputError:
+            assert held(other) == before
+            return
+        other.columns.specs, other.trees, other.table, other.guarantee.model  # noqa: B018
+        other.columns = Columns(before[0])
+        other.hierarchies, other.guarantee, other.runs = dict(before[1]), before[2], before[3]
+        other.source, other.key_file, other.domain, other.folder = before[4:]
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("place", "part", "said"),
+    [
+        (("source", "form"), {"name": "x"}, "source.form: no entry 'name'"),
+        (("source", "person"), ["nobody"], "source.person names no column of the file"),
+        (("columns", "sex", "role"), "king", "columns.sex: its role or kind is not known"),
+        (("columns", "sex", "declared"), {"bounds": 3}, "column 'sex': bounds must be two values"),
+        (("columns", "patient_id", "replace"), {"hash": {}}, "a hash without a key"),
+        (("hierarchies", "sex", "recipe"), "[]", "hierarchies.sex.recipe is not a recipe"),
+        (("hierarchies", "sex", "origin"), "sky", "hierarchies.sex.origin must be one of"),
+        (("guarantee", "k"), 1, "guarantee: k must be a whole number, 2 or more"),
+        (("guarantee", "method"), "magic", "guarantee: no method 'magic'"),
+        (("guarantee", "options"), {"strict": 5}, "guarantee: strict must be one of True, False"),
+        (("guarantee", "sentences"), [{"model": "k-map", "column": "sex", "value": 2}],
+         "guarantee: sentences: model must be one of l-diversity"),
+        (("runs", 0, "files"), {}, "runs[0].files.release is missing"),
+        (("runs", 0, "summary"), None, "runs[0].summary must be a mapping"),
+    ],
+)  # fmt: skip
+def test_a_saved_project_is_refused_with_the_name_of_its_part(saved, place, part, said):
+    state, folder, other = saved
+    (folder / "project.json").write_text(json.dumps(put(state, place, part)))
+    with pytest.raises(InputError) as raised:
+        apply(other, folder)
+    assert said in str(raised.value)
+    assert str(folder / "project.json") in str(raised.value)

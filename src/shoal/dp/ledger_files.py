@@ -11,16 +11,23 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from shoal.dp.claims import check_budget
 from shoal.dp.ledger_book import FAILED, RELEASED, RESERVED, Book, Entry, Grant
 from shoal.errors import InputError
+from shoal.support.documents import check_shape
 from shoal.support.files import check_single_name, read_text, replace_file
+from shoal.support.options import check_choice
 
 FORMAT, VERSION = "shoal privacy ledger", 2
+_GRANT = {"epsilon": float, "delta": float, "slack": float, "adaptive": bool, "when": (str, None)}
+_ENTRY = {"what": str, "claim": str, "epsilon": float, "delta": float, "proven": bool, "state": str,
+          "when": (str, None)}  # fmt: skip
+_BOOK = {"format": str, "version": int, "grants": [_GRANT], "neighbours": str, "table": str,
+         "schemas": [str], "entries": [_ENTRY]}  # fmt: skip
 
 
 def read_book(path: Path, key: bytes | None = None) -> Book:
@@ -48,15 +55,16 @@ def read_book(path: Path, key: bytes | None = None) -> Book:
             f"one ({wants} seal, opened {has}); nothing can be spent from it"
         )
     try:
-        return _book(data)
-    except (KeyError, TypeError, AttributeError, InputError):
-        raise InputError(f"{path}: the ledger is damaged; restore a copy of it") from None
+        return _book(data, f"{path}: the ledger is damaged")
+    except InputError as error:
+        raise InputError(f"{error}; restore a copy of it") from None
 
 
 def write_book(path: Path, book: Book, key: bytes | None = None) -> None:
     """Write a ledger whose lock is held, or replace it."""
     data: dict[str, Any] = {"format": FORMAT, "version": VERSION, **asdict(book)}
     data["entries"] = [asdict(entry) for entry in book.entries]
+    check_shape(data, _BOOK, str(path))  # what is written can be read again
     data["seal"] = _seal(data, key).decode()
     with replace_file(path, force=True, update=True) as temporary:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
@@ -70,21 +78,18 @@ def _seal(data: dict[str, Any], key: bytes | None) -> bytes:
     return b"hmac-sha256:" + hmac.new(key, text, hashlib.sha256).hexdigest().encode()
 
 
-def _book(data: dict[str, Any]) -> Book:
-    if set(data) != {"format", "version", *(field.name for field in fields(Book))}:
-        raise KeyError
-    entries = tuple(_entry(entry) for entry in data["entries"])
-    grants = tuple(Grant(**grant) for grant in data["grants"])
-    schemas = tuple(str(schema) for schema in data["schemas"])
-    return Book(grants, data["neighbours"], str(data["table"]), schemas, entries)
-
-
-def _entry(data: dict[str, Any]) -> Entry:
-    entry = Entry(**data)
-    check_budget(entry.epsilon, entry.delta)
-    if entry.state not in (RESERVED, RELEASED, FAILED):
-        raise KeyError
-    return entry
+def _book(data: dict[str, Any], source: str) -> Book:
+    """Return the book of a ledger; source: its name in messages."""
+    check_shape(data, _BOOK, source)
+    try:
+        entries = tuple(Entry(**entry) for entry in data["entries"])
+        for entry in entries:
+            check_budget(entry.epsilon, entry.delta)
+            check_choice("state", entry.state, (RESERVED, RELEASED, FAILED))
+        grants = tuple(Grant(**grant) for grant in data["grants"])
+        return Book(grants, data["neighbours"], data["table"], tuple(data["schemas"]), entries)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
 
 
 def _no_constant(_: str) -> None:

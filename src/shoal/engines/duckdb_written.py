@@ -99,7 +99,7 @@ def written_rows(
         return names, parquet_files(files, len(names))
     sign = "\t" if files[0].suffix == ".tsv" else ","
     with files[0].open(encoding="utf-8", newline="") as handle:
-        names = list(unescape_names(next(csv.reader(handle, delimiter=sign)), expected))
+        names = list(unescape_names(next(csv.reader(handle, delimiter=sign), []), expected))
     paths = ", ".join(literal(exact_pattern(path)) for path in files)
     columns = ", ".join(f"{place}: 'VARCHAR'" for place in places_of(names).values())
     quoted_nulls = "true" if missing or len(names) == 1 else "false"

@@ -13,10 +13,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from shoal.errors import InputError, unknown
-from shoal.reading.yaml_files import Refused, load_yaml
+from shoal.reading.yaml_files import read_yaml
 from shoal.support.files import read_text
 from shoal.support.options import check_range, check_whole
 
@@ -100,14 +98,7 @@ class Questionnaire:
             InputError: The file cannot be read, or has an unknown question or a wrong answer.
         """
         path = Path(path)
-        try:
-            data = load_yaml(read_text(path))
-        except yaml.MarkedYAMLError as error:
-            line = f"line {error.problem_mark.line + 1}" if error.problem_mark else "a line"
-            why = f"; {error.problem}" if isinstance(error, Refused) else ""
-            raise InputError(f"{path}: {line} is not valid YAML{why}; fix that line") from None
-        except yaml.YAMLError:
-            raise InputError(f"{path}: is not valid YAML; see the example in the manual") from None
+        data = read_yaml(path)
         if isinstance(data, Mapping) and isinstance(data.get("area_populations"), str):
             areas = read_areas(path.parent / data["area_populations"])
             data = {**data, "area_populations": areas}

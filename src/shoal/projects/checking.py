@@ -7,12 +7,14 @@ person's rows in all tables are counted. The exact number of rows is not covered
 
 from __future__ import annotations
 
+import csv
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.core.classes import Classes
 from shoal.core.counted_classes import CountedClasses
@@ -164,12 +166,18 @@ class _Rows:
         self._views: dict[str, str] = {}
         self._columns: dict[str, dict[str, str]] = {}
         for number, (name, table) in enumerate(tables.items()):
-            asked = [*table["quasi"], *table["foreign"], *([table["key"]] if table["key"] else [])]
-            names, rows = written_rows([folder / table["file"]], asked, missing=True)
+            asked = [*table["quasi"], *table["foreign"], table["key"]]
+            asked = [column for column in asked if column is not None]
+            file = f"{folder}: the file of table {name!r}"
+            try:
+                names, rows = written_rows([folder / table["file"]], asked, missing=True)
+            except (pa.ArrowException, OSError, ValueError, csv.Error):
+                raise InputError(f"{file} is damaged") from None
             self._views[name], self._columns[name] = f"t{number}", places_of(names)
             connection.execute(f"CREATE VIEW t{number} AS SELECT * FROM {rows}")
-            if not set(asked) <= set(names):
-                raise InputError(f"{folder}: a file does not have the columns of the record")
+            absent = [column for column in asked if column not in names]
+            if absent:
+                raise InputError(f"{file} has no column {absent[0]!r}, which the record names")
 
     def one(self, query: str) -> Any:
         """Return the only row of a query."""

@@ -19,15 +19,32 @@ import pyarrow.parquet as pq
 from shoal.core.publishing.writing import BATCH, open_writer
 from shoal.engines.duckdb_session import explained
 from shoal.engines.memory import Budget
-from shoal.errors import InputError
+from shoal.errors import InputError, unknown
 from shoal.projects.treatments import Published
 from shoal.reading.engine import exact_pattern
-from shoal.support.files import check_readable, utf8_path
+from shoal.support.documents import read_json
+from shoal.support.file_names import inside
+from shoal.support.files import utf8_path
 from shoal.support.memory import return_memory
 from shoal.support.temporaries import temporary_folder
 
 RECORD = "release.json"
 FORMAT = {"name": "shoal-set", "version": 1}
+_TABLE = {
+    "file": str,
+    "sha256": str,
+    "rows": int,
+    "key": (str, None),
+    "foreign": {str: str},
+    "joined": {str: int},
+    "people": [str],
+    "quasi": [str],
+    "sensitive": [str],
+    "left_out?": int,
+    str: object,
+}
+_RECORD = {"format": object, "model": [str], "person": str, "tables": {str: _TABLE}, str: object}
+_ENDINGS = (".csv", ".tsv", ".parquet")
 _MEMORY = 10**9  # bytes that DuckDB may use, if no budget is stated
 _SHARE = 0.75  # of what DuckDB may use otherwise
 _CHUNK_BYTES = 1 << 20
@@ -107,30 +124,45 @@ def write_record(folder: Path, record: dict[str, Any]) -> None:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """Return the record of a set."""
+    """Return the record of a set.
+
+    Raises:
+        InputError: The record has another shape, or its parts contradict each other; the message
+            names the part.
+    """
     path = folder / RECORD
-    check_readable(path)
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if record["format"] != FORMAT or not _is_complete(record):
-            raise ValueError
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(f"{path}: not the record of a released set") from None
-    found: dict[str, Any] = record
-    return found
+    record: dict[str, Any] = read_json(path, _RECORD)
+    if record["format"] != FORMAT:
+        raise InputError(f"{path}: not the record of a released set of this version")
+    if not record["model"]:
+        raise InputError(f"{path}: model must state the guarantee")
+    tables, person = record["tables"], record["person"]
+    if person not in tables:
+        raise unknown(f"{path}: person must name a table: no table", person, tables)
+    if not tables[person]["quasi"]:
+        raise InputError(f"{path}: tables.{person}.quasi must not be empty")
+    for name, table in tables.items():
+        where = f"{path}: tables.{name}"
+        if inside(folder, table["file"], f"{where}.file").suffix not in _ENDINGS:
+            raise InputError(f"{where}.file must end in {', '.join(_ENDINGS)}")
+        for column, to in table["foreign"].items():
+            if to not in tables or tables[to]["key"] is None:
+                raise InputError(f"{where}.foreign.{column} names no table with a key")
+            if column not in table["joined"]:
+                raise InputError(f"{where}.joined.{column} is missing")
+        if table["people"] and not _leads_to(person, name, tables):
+            raise InputError(f"{where}.people does not lead to the people")
+    return record
 
 
-def _is_complete(record: dict[str, Any]) -> bool:
-    """Return whether a record has all entries, and refers only to tables that it has."""
-    tables = record["tables"]
-    entries = {"file", "sha256", "rows", "key", "foreign", "joined", "people", "quasi", "sensitive"}
-    return record["person"] in tables and all(
-        entries <= set(table)
-        and isinstance(table.get("left_out", 0), int)
-        and set(table["people"]) <= set(table["foreign"]) <= set(table["joined"])
-        and all(to in tables and tables[to]["key"] for to in table["foreign"].values())
-        for table in tables.values()
-    )
+def _leads_to(person: str, name: str, tables: dict[str, Any]) -> bool:
+    """Return whether the first foreign keys to people of a table, and so on, end at the people."""
+    for _ in tables:
+        named = tables[name]["people"]
+        if name == person or not named or named[0] not in tables[name]["foreign"]:
+            break
+        name = tables[name]["foreign"][named[0]]
+    return name == person
 
 
 def digest(path: Path) -> str:

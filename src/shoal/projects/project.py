@@ -8,20 +8,24 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from shoal.core.column import Role
-from shoal.core.values.specs import checked_words
 from shoal.errors import InputError, unknown
 from shoal.identifiers.pseudonym import Pseudonym
 from shoal.identifiers.replacements import as_replacement
 from shoal.reading.schema import Schema
-from shoal.reading.yaml_files import load_yaml
+from shoal.reading.yaml_files import read_yaml
+from shoal.support.documents import check_shape
 from shoal.support.file_names import below, check_file_names
-from shoal.support.files import is_database, read_text
+from shoal.support.files import is_database
 
-_TOP = ("person", "source", "domain", "tables")
-_TABLE = ("from", "key", "foreign", "columns", "file")
+_TABLE = {
+    "from?": (str, None),
+    "key?": (str, None),
+    "foreign?": ({str: str}, None),
+    "columns?": ({str: object}, None),
+    "file?": ({str: object}, None),
+}
+_PROJECT = {"person": str, "source?": (str, None), "domain?": (str, None), "tables": {str: _TABLE}}
 _ENDINGS = (".csv", ".tsv", ".parquet")
 
 
@@ -90,40 +94,39 @@ class Project:
             InputError: The file is not a valid project.
         """
         path = Path(path)
-        try:
-            data = load_yaml(read_text(path))
-        except yaml.YAMLError:
-            raise InputError(f"{path}: is not valid YAML") from None
-        try:
-            return cls.of(data, path.parent)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
+        return cls.of(read_yaml(path), path.parent, str(path))
 
     @classmethod
-    def of(cls, data: Any, folder: Path | None = None) -> Project:
+    def of(cls, data: Any, folder: Path | None = None, source: str = "project") -> Project:
         """Return a project given as plain data.
 
         Parameters:
             data: The content of a project file.
             folder: The folder to which paths are relative.
+            source: The name of the project in messages.
 
         Returns:
             The project.
+
+        Raises:
+            InputError: The data is not a valid project; the message names the part.
         """
-        if not isinstance(data, Mapping) or not isinstance(data.get("tables"), Mapping):
-            raise InputError("a project needs  person: TABLE  and  tables: {name: {columns: …}}")
-        for name in data:
-            if name not in _TOP:
-                raise unknown("no entry", name, _TOP)
-        tables = {
-            str(n): _table(str(n), each, data["tables"]) for n, each in data["tables"].items()
-        }
-        person = data.get("person")
+        check_shape(data, _PROJECT, source)
+        try:
+            return cls._of(data, folder)
+        except InputError as error:
+            raise InputError(f"{source}: {error}") from None
+
+    @classmethod
+    def _of(cls, data: Mapping[str, Any], folder: Path | None) -> Project:
+        tables = {name: _table(name, each, data["tables"], folder)
+                  for name, each in data["tables"].items()}  # fmt: skip
+        person = data["person"]
         if person not in tables:
             raise unknown("person must name a table: no table", person, tables)
         if tables[person].key is None:
             raise InputError(f"table {person!r}: the table of people needs a key")
-        return cls(_source(data.get("source"), folder), person, tables, str(data.get("domain", "")))
+        return cls(_source(data.get("source"), folder), person, tables, data.get("domain") or "")
 
     def people_of(self, name: str) -> tuple[str, ...]:
         """Return the foreign keys of a table through which its rows belong to people."""
@@ -131,59 +134,44 @@ class Project:
         return tuple(c for c, to in foreign.items() if to == self.person or self.people_of(to))
 
 
-def _source(stated: Any, folder: Path | None) -> str:
+def _source(stated: str | None, folder: Path | None) -> str:
     if stated is None:
         return str(folder or Path())
-    if is_database(stated):
-        return str(stated)
-    return str((folder or Path()) / str(stated))
+    return stated if is_database(stated) else str((folder or Path()) / stated)
 
 
-def _table(name: str, data: Any, others: Mapping[str, Any]) -> ProjectTable:
+def _table(
+    name: str, data: Mapping[str, Any], others: Mapping[str, Any], folder: Path | None
+) -> ProjectTable:
     where = f"table {name!r}"
-    if not isinstance(data, Mapping):
-        raise InputError(f"{where}: needs a mapping with columns")
-    for entry in data:
-        if entry not in _TABLE:
-            raise unknown(f"{where}: no entry", entry, _TABLE)
     key, foreign = data.get("key"), data.get("foreign") or {}
-    if not isinstance(foreign, Mapping):
-        raise InputError(f"{where}: foreign must be a mapping such as  patient_id: patients")
     for column, to in foreign.items():
         if to not in others:
             raise unknown(f"{where}: column {column!r} refers to no table", to, others)
-        if not isinstance(others[to], Mapping) or not others[to].get("key"):
+        if not others[to].get("key"):
             raise InputError(f"{where}: column {column!r} refers to {to!r}, which has no key")
         if column == key:
             raise InputError(f"{where}: column {column!r} is its key and a foreign key")
     columns = dict(data.get("columns") or {})
-    _refuse_weights(where, columns)
     if key is not None:
-        columns.setdefault(str(key), "identifier")
+        columns.setdefault(key, "identifier")
     for column in foreign:
-        if columns.setdefault(str(column), "identifier") not in (
-            "identifier",
-            {"role": "identifier"},
-        ):
+        if columns.setdefault(column, "identifier") not in ("identifier", {"role": "identifier"}):
             raise InputError(
                 f"{where}: foreign key {column!r} is published like the key that it refers to; "
                 "give it the role identifier and no replacement"
             )
-    schema = Schema.of({"columns": columns, "file": data.get("file") or {}})
-    return ProjectTable(
-        name, str(data.get("from", name)), None if key is None else str(key), dict(foreign), schema
-    )
-
-
-def _refuse_weights(where: str, columns: Mapping[str, Any]) -> None:
-    """Reject sampling weights, which are for single tables."""
-    for name, spec in columns.items():
-        stated = spec.get("role") if isinstance(spec, Mapping) else spec
-        if isinstance(stated, str) and checked_words(name, {"role": stated})["role"] is Role.WEIGHT:
+    stated = {"columns": columns, "file": data.get("file") or {}}
+    schema = Schema.of(stated, None if folder is None else folder / name, where)
+    for column, spec in schema.columns.items():
+        if "role" not in spec:
+            raise InputError(f"{where}: column {column!r}: no role; it is one of {', '.join(Role)}")
+        if spec["role"] is Role.WEIGHT:
             raise InputError(
-                f"{where}: column {name!r}: a project has no sampling weights; leave the column "
+                f"{where}: column {column!r}: a project has no sampling weights; leave the column "
                 "out, or give it the role insensitive to publish it unchanged"
             )
+    return ProjectTable(name, data.get("from") or name, key, dict(foreign), schema)
 
 
 def key_replacement(project: Project, name: str) -> Any:

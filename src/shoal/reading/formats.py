@@ -74,6 +74,9 @@ class Format:
             raise InputError("header must be true or false: whether the first line contains names")
         if self.trim not in (None, True, False):
             raise InputError("trim must be true or false: whether spaces around cells are removed")
+        for option in ("sheet", "query"):
+            if not isinstance(getattr(self, option), (str, type(None))):
+                raise InputError(f"{option} must be text")
         object.__setattr__(self, "missing", missing_texts(self.missing))
         Notation(self.decimal, self.dates)  # raises an error for a wrong notation
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from shoal.core.column import MAX_WEIGHT
 from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.core.roles import as_names
@@ -18,8 +16,8 @@ from shoal.core.values.specs import checked_words
 from shoal.errors import InputError
 from shoal.identifiers.replacement import Replacement
 from shoal.identifiers.replacements import as_replacement
-from shoal.reading.yaml_files import Refused, load_yaml
-from shoal.support.files import read_text
+from shoal.reading.formats import Format
+from shoal.reading.yaml_files import read_yaml
 
 _UNITS = ("person", "household")
 _TOP = (*_UNITS, "columns", "file")
@@ -92,24 +90,16 @@ class Schema:
             InputError: The file cannot be read, or is not a valid schema.
         """
         path = Path(path)
-        try:
-            data = load_yaml(read_text(path))
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark
-            where = f"line {mark.line + 1}" if mark else "a line"
-            why = f"; {error.problem}" if isinstance(error, Refused) else ""
-            raise InputError(f"{path}: {where} is not valid YAML{why}; fix that line") from None
-        except yaml.YAMLError:
-            raise InputError(f"{path}: is not valid YAML; see the example in the manual") from None
-        return cls.of(data, path)
+        return cls.of(read_yaml(path), path)
 
     @classmethod
-    def of(cls, data: Any, path: Path | None = None) -> Schema:
+    def of(cls, data: Any, path: Path | None = None, source: str = "") -> Schema:
         """Return a schema given as plain data.
 
         Parameters:
             data: The content of a schema file.
             path: The file, to which paths of hierarchy files are relative.
+            source: The name of the schema in messages, by default the file.
 
         Returns:
             The schema.
@@ -117,7 +107,7 @@ class Schema:
         Raises:
             InputError: The data is not a valid schema.
         """
-        source = str(path) if path else "schema"
+        source = source or (str(path) if path else "schema")
         where = f"{source}: "
         if not isinstance(data, Mapping) or not isinstance(data.get("columns"), Mapping):
             raise InputError(f"{where}needs a mapping  columns: {{name: {{role: …}}}}")
@@ -136,6 +126,10 @@ class Schema:
             raise InputError(
                 f"{where}unknown file option {unknown[0]!r}; there are {', '.join(_FILE)}"
             )
+        try:
+            Format(**file)
+        except InputError as error:
+            raise InputError(f"{where}file: {error}") from None
         units = [_unit(where, what, data.get(what)) for what in _UNITS]
         return cls(columns, dict(file), source, *units)
 

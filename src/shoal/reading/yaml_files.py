@@ -7,9 +7,13 @@ objects from tags, and lets a few lines of aliases expand to more values than fi
 from __future__ import annotations
 
 from collections.abc import Hashable
+from pathlib import Path
 from typing import Any
 
 import yaml
+
+from shoal.errors import InputError
+from shoal.support.files import read_text
 
 _VERBATIM = ("order", "values", "missing", "tree")
 _MAX_NODES = 2_000_000  # names, values and lists of a text, with aliases expanded
@@ -39,6 +43,23 @@ def load_yaml(text: str) -> Any:
         return yaml.load(text, Loader=_Loader)
     except (RecursionError, ValueError):  # too deep, or a character that YAML does not allow
         raise yaml.YAMLError("not readable") from None
+
+
+def read_yaml(path: Path) -> Any:
+    """Return the data of a YAML file.
+
+    Raises:
+        InputError: The file cannot be read, or is not valid YAML; the message names the line.
+    """
+    try:
+        return load_yaml(read_text(path))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f"line {mark.line + 1}" if mark else "a line"
+        why = f"; {error.problem}" if isinstance(error, Refused) else ""
+        raise InputError(f"{path}: {where} is not valid YAML{why}; fix that line") from None
+    except yaml.YAMLError:
+        raise InputError(f"{path}: is not valid YAML; see the example in the manual") from None
 
 
 class _Loader(yaml.SafeLoader):

@@ -14,6 +14,7 @@ from shoal.privacy.t_closeness import TCloseness
 
 PRIVATE = SafeLA.name  # the method with differential privacy, whose promise is about sizes only
 RARE = "rare-values"
+SENTENCES = ("l-diversity", "entropy-l-diversity", "t-closeness", RARE)  # that can be promised
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,21 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from shoal.core.hierarchies.hierarchy import Hierarchy
-from shoal.errors import InputError, OutputError
+from shoal.anonymize import METHODS
+from shoal.anonymize.algorithm import make
+from shoal.core.column import Kind, Role
+from shoal.core.hierarchies.hierarchy import Hierarchy, Origin
+from shoal.errors import InputError, OutputError, unknown
+from shoal.reading.schema import check_spec
+from shoal.support.documents import read_json
 from shoal.support.file_names import below, file_name, inside, new_inside
 from shoal.support.files import replace_file
+from shoal.support.options import check_choice
 from shoal.web.file_names import table_suffix
-from shoal.web.project.guarantee import Guarantee, Sentence
+from shoal.web.project.columns import ROLES, ColumnInfo
+from shoal.web.project.guarantee import SENTENCES, Guarantee, Sentence
 from shoal.web.project.project import Project
 from shoal.web.project.releasing import KEPT, SCHEMA
 from shoal.web.project.runs import Run, schema_of
@@ -28,7 +35,71 @@ from shoal.web.project.topics import Topic
 
 STATE = "project.json"
 FORMAT = {"name": "shoal-web-project", "version": 1}
-_COLUMN_FIELDS = ("role", "kind", "replace", "missing_codes", "order", "declared")
+_TEXT = (str, None)
+_COLUMN = {
+    "role": str,
+    "kind": str,
+    "replace": ({str: object}, None),
+    "missing_codes": [str],
+    "order": ([object], None),
+    "declared": {str: object},
+}
+_GUARANTEE = {
+    "k": int,
+    "sentences": [{"model": str, "column": str, "value": float}],
+    "method": str,
+    "options": {str: object},
+    "escape_formulas": bool,
+    "public_groups": bool,
+}
+_SOURCE = {
+    "path": _TEXT,
+    "name": str,
+    "form": {
+        "delimiter?": _TEXT,
+        "quote?": _TEXT,
+        "encoding?": _TEXT,
+        "header?": (bool, None),
+        "missing?": [str],
+        "decimal?": _TEXT,
+        "dates?": _TEXT,
+        "trim?": (bool, None),
+        "sheet?": _TEXT,
+    },
+    "person": [str],
+    "household": [str],
+    "rows_are_people": bool,
+}
+_RUN = {
+    "name": str,
+    "folder": str,
+    "guarantee": _GUARANTEE,
+    "summary": {
+        "quasi?": [str],
+        "options?": {"max_suppression?": float, str: object},
+        "node?": ({str: int}, None),
+        "no_report?": _TEXT,
+        str: object,
+    },
+    "files": {
+        "release": str,
+        "json": str,
+        "report?": str,
+        "schema": str,
+        "command": str,
+        "python": str,
+    },
+}
+_STATE = {
+    "format": object,
+    "source": _SOURCE,
+    "columns": {str: _COLUMN},
+    "hierarchies": {str: {"file": str, "origin": str, "recipe?": _TEXT}},
+    "guarantee": _GUARANTEE,
+    "key_file": _TEXT,
+    "domain": str,
+    "runs": [_RUN],
+}
 
 
 def home() -> Path:
@@ -93,7 +164,7 @@ def _write(project: Project, folder: Path, *, with_data: bool) -> None:
             **source.units,
         },
         "columns": {
-            column.name: {field: getattr(column, field) for field in _COLUMN_FIELDS}
+            column.name: {field: getattr(column, field) for field in _COLUMN}
             for column in project.columns
         },
         "hierarchies": _saved_trees(project, folder),
@@ -177,62 +248,107 @@ async def resume(project: Project, folder: Path) -> None:
 
 
 def apply(project: Project, folder: Path) -> None:
-    """Apply the decisions of a saved project to the opened file.
+    """Apply the decisions of a saved project to the opened file, all or none.
 
     Parameters:
         project: The project, whose file is open.
         folder: The folder of the saved project.
+
+    Raises:
+        InputError: The state is wrong; the message names the part.
     """
     state = _read(folder)
     if project.source is None or not len(project.columns):
         return
-    stated = state["source"]
+    where, stated = f"{folder / STATE}: ", state["source"]
+    for unit in ("person", "household"):
+        for name in stated[unit]:
+            if name not in project.columns:
+                raise InputError(f"{where}source.{unit} names no column of the file")
+    columns = {
+        name: _column(project.columns[name], fields, f"{where}columns.{name}")
+        for name, fields in state["columns"].items()
+        if name in project.columns
+    }
+    trees = {name: _tree(entry, folder, f"{where}hierarchies.{name}")
+             for name, entry in state["hierarchies"].items()}  # fmt: skip
+    guarantee = _guarantee(state["guarantee"], f"{where}guarantee")
+    for sentence in guarantee.sentences:
+        if sentence.column not in project.columns:
+            raise InputError(f"{where}guarantee.sentences names no column of the file")
+    runs = [_run(entry, folder, f"{where}runs[{n}]") for n, entry in enumerate(state["runs"])]
     project.source = replace(
         project.source,
         person=tuple(stated["person"]),
         household=tuple(stated["household"]),
-        rows_are_people=bool(stated["rows_are_people"]),
+        rows_are_people=stated["rows_are_people"],
     )
-    for name, fields in state["columns"].items():
-        if name in project.columns:
-            lists = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
-            project.columns.change([name], **lists)
-    project.hierarchies = {
-        name: replace(
-            Hierarchy.read(below(folder, entry["file"], "hierarchy")),
-            origin=entry["origin"],
-            source=entry.get("recipe"),
-        )
-        for name, entry in state["hierarchies"].items()
-    }
-    project.guarantee = _guarantee(state["guarantee"])
+    for name, fields in columns.items():
+        project.columns.change([name], **fields)
+    project.hierarchies, project.guarantee, project.runs = trees, guarantee, runs
     project.key_file = None if state["key_file"] is None else Path(state["key_file"])
     project.domain = state["domain"]
-    project.runs = [_run(entry, folder) for entry in state["runs"]]
     project.folder, project.pending, project.problem = folder, None, ""
     project.touch(Topic.SOURCE, Topic.COLUMNS, Topic.HIERARCHIES, Topic.GUARANTEE, Topic.RUNS)
     project.refresh()
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    try:
-        state: dict[str, Any] = json.loads((folder / STATE).read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"{folder}: is not the folder of a saved project") from None
-    except ValueError:
-        raise InputError(f"{folder / STATE}: is damaged") from None
-    if state.get("format") != FORMAT:
+    if not (folder / STATE).is_file():
+        raise InputError(f"{folder}: is not the folder of a saved project")
+    state: dict[str, Any] = read_json(folder / STATE, _STATE)
+    if state["format"] != FORMAT:
         raise InputError(f"{folder / STATE}: was written by another version of Shoal")
     return state
 
 
-def _guarantee(stated: Mapping[str, Any]) -> Guarantee:
+def _column(column: ColumnInfo, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the fields of a column, if they make a valid entry of a schema."""
+    found: dict[str, Any] = {n: tuple(p) if isinstance(p, list) else p for n, p in fields.items()}
+    if found["role"] not in ROLES or found["kind"] not in list(Kind):
+        raise InputError(f"{where}: its role or kind is not known")
+    changed = replace(column, **found)
+    for role in (found["role"], Role.QUASI, Role.IDENTIFIER):  # it may become these
+        spec = replace(changed, role=role).spec
+        if spec is not None:
+            check_spec(f"{where}: ", column.name, spec)
+    return found
+
+
+def _tree(entry: Mapping[str, Any], folder: Path, where: str) -> Hierarchy:
+    if entry["origin"] not in get_args(Origin):
+        raise InputError(f"{where}.origin must be one of {', '.join(get_args(Origin))}")
+    recipe = entry.get("recipe")
+    if recipe is not None:
+        try:
+            known = isinstance(json.loads(recipe), dict)
+        except (ValueError, RecursionError):
+            known = False
+        if not known:
+            raise InputError(f"{where}.recipe is not a recipe; set it to null")
+    tree = Hierarchy.read(below(folder, entry["file"], f"{where}.file"))
+    return replace(tree, origin=entry["origin"], source=recipe)
+
+
+def _guarantee(stated: Mapping[str, Any], where: str) -> Guarantee:
+    """Return a guarantee, if its models and its method exist and accept their options."""
     sentences = tuple(Sentence(**each) for each in stated["sentences"])
-    return Guarantee(**{**stated, "sentences": sentences})
+    made = Guarantee(**{**stated, "sentences": sentences})
+    try:
+        for sentence in sentences:
+            check_choice("sentences: model", sentence.model, SENTENCES)
+            sentence.build()
+        if made.method not in METHODS:
+            raise unknown("no method", made.method, METHODS)
+        make(METHODS[made.method], made.options)
+        made.model  # noqa: B018  raises an error for a wrong k
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return made
 
 
-def _run(entry: Mapping[str, Any], folder: Path) -> Run:
-    kept = inside(folder / "runs", entry["folder"], "release")
-    files = {kind: inside(kept, name, "file") for kind, name in entry["files"].items()}
-    made = _guarantee(entry["guarantee"])
+def _run(entry: Mapping[str, Any], folder: Path, where: str) -> Run:
+    kept = inside(folder / "runs", entry["folder"], f"{where}.folder")
+    files = {n: inside(kept, file, f"{where}.files.{n}") for n, file in entry["files"].items()}
+    made = _guarantee(entry["guarantee"], f"{where}.guarantee")
     return Run(entry["name"], made, kept, "done", 1.0, "", entry["summary"], files)
