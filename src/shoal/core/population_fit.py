@@ -81,7 +81,7 @@ class PopulationFit:
             raise InputError("the table states no population; name a table of everyone")
         names = shared_columns(release, population, None)
         published, kept = published_cells(release, population, names)
-        released = original.take(kept)
+        released = replace(original, columns=original.columns[:1]).take(kept)
         places = np.full(len(original), -1, dtype=np.int64)
         places[kept] = np.arange(len(kept))
         fitting = fit_people(published, population, released.counts)
