@@ -349,7 +349,10 @@ def holds(part, case, published, before, known, classes, sizes, everybody) -> bo
         graph = oracle.fits(published, exact, case.quasi, {})
         return oracle.keeps_coverage(part, graph, exact, [sizes[id(row)] for row in known])
     if part.name in WHOLE:
-        everyone = [{**row, oracle.PERSON: row["who"]} for row in case.population]
+        everyone = [
+            {**row, oracle.PERSON: row["who"] if case.person else f"row {number}"}
+            for number, row in enumerate(case.population)
+        ]
         everyone = [{name: normal(cell) for name, cell in row.items()} for row in everyone]
         paths = {name: paths_of(case, name) for name in case.quasi}
         return oracle.keeps_release(part, classes, everyone, case.quasi, paths)
