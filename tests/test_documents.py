@@ -100,13 +100,18 @@ ANSWERS = {
 
 
 def tried(read, document):
-    """Read a document, and return the message if it is refused in a sentence of Shoal."""
+    """Read a document, and return the message if it is refused in a sentence of Shoal.
+
+    Any other error fails the test.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             read(document)
     except ShoalError as error:
-        return str(error)
+        message = str(error)
+        assert message, "a refusal says why"
+        return message
     return ""
 
 
@@ -180,7 +185,7 @@ def test_a_wrong_project_is_refused_by_its_part(folder, document):
     assert not found or found.startswith(str(folder / "project.yaml"))
 
 
-@examples(15, 1000)
+@examples(15, 800)
 @given(mutants(PROJECT))
 def test_a_wrong_project_is_not_released(folder, tmp_path_factory, document):
     output = tmp_path_factory.mktemp("out") / "released"

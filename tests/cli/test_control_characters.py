@@ -44,6 +44,8 @@ COMMANDS = {
 @pytest.fixture(autouse=True)
 def wide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
+    for one in (console.out, console.err):  # which may have read another width when it was made
+        monkeypatch.setattr(one, "_width", 400)
 
 
 @pytest.fixture

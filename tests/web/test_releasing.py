@@ -278,7 +278,7 @@ def test_a_saved_project_with_a_wrong_part_is_refused_and_changes_nothing(saved)
     state, folder, other = saved
     before = held(other)
 
-    @examples(120, 4000)
+    @examples(120, 1500)
     @given(mutants(state, ["quasi", "mondrian", "l-diversity", "hierarchies/sex.csv", "[]"]))
     def check(document):
         (folder / "project.json").write_text(json.dumps(document))
