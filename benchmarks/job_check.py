@@ -38,8 +38,8 @@ def by_shoal(job: dict[str, Any]) -> dict[str, Any]:
     from pyarrow import csv
 
     import shoal
-    from shoal.core import Role
     from shoal.privacy import TCloseness, profile
+    from shoal.table.column import Role
 
     names, sensitive = [*job["quasi"], job["sensitive"]], job["sensitive"]
     as_text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))

@@ -13,9 +13,9 @@ FOLDER, JOB = receive()
 on_one_core()
 
 import shoal  # noqa: E402
-from shoal.anonymize.lattice.node_choice import NodeChoice  # noqa: E402
-from shoal.datasets.public_domains import take_domains_as_public  # noqa: E402
+from shoal.datasets.public import take_domains_as_public  # noqa: E402
 from shoal.dp import least_k, sampling_delta  # noqa: E402
+from shoal.methods.lattice.node_choice import NodeChoice  # noqa: E402
 from tables import lattice_table  # noqa: E402
 
 

@@ -19,7 +19,7 @@ FOLDER, JOB = receive()
 
 from shoal.identifiers import Context, FormatPreserving, Key, Pseudonym  # noqa: E402
 from shoal.projects import Project, release_project  # noqa: E402
-from shoal.risk.km_anonymity import count_events  # noqa: E402
+from shoal.risk.known_rows import count_events  # noqa: E402
 
 KEY = Key(bytes(range(32)))
 CONTEXT = Context(KEY, "benchmark")

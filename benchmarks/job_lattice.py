@@ -20,7 +20,7 @@ if JOB.get("threads", 1) == 1:
 import numpy as np  # noqa: E402
 
 import shoal  # noqa: E402
-from shoal.anonymize.lattice.lattice import Lattice  # noqa: E402
+from shoal.methods.lattice.lattice import Lattice  # noqa: E402
 from tables import lattice_table  # noqa: E402
 
 
@@ -84,7 +84,7 @@ def against_sweep(table: shoal.Table) -> dict[str, Any]:
     """Run flash by branch and bound, and with the sweep of all nodes instead."""
     from unittest import mock
 
-    from shoal.anonymize.lattice.objectives import Costs
+    from shoal.methods.lattice.objectives import Costs
 
     boxes = method(table)
     with mock.patch.object(Costs, "rises", new=False):

@@ -16,7 +16,7 @@ if JOB.get("threads", 1) == 1:
 import numpy as np  # noqa: E402
 
 import shoal  # noqa: E402
-from shoal.datasets.public_domains import take_domains_as_public  # noqa: E402
+from shoal.datasets.public import take_domains_as_public  # noqa: E402
 from tables import numeric_adult  # noqa: E402
 
 

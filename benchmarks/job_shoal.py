@@ -11,8 +11,8 @@ from pyarrow import csv
 import shoal
 from jobs import answer, receive
 from meter import medians, metered
-from shoal.core import Role
-from shoal.core.hierarchies.hierarchy import Hierarchy
+from shoal.table.column import Role
+from shoal.table.hierarchy import Hierarchy
 
 REPEATS = 3
 

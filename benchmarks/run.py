@@ -37,7 +37,7 @@ import utility
 import web
 from jobs import HERE
 from meter import cpu_seconds
-from shoal.anonymize import versions
+from shoal.methods import versions
 
 SECTIONS: dict[str, Any] = {
     "peers": peers,

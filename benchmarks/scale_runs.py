@@ -17,8 +17,7 @@ from typing import Any
 
 import shoal
 from meter import memory_together
-from shoal.anonymize.lattice.lattice import Lattice
-from shoal.anonymize.lattice.views import release_at
+from shoal.methods.lattice.lattice import Lattice, release_at
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ RUN = """
 import json, os, sys, time, warnings
 from pathlib import Path
 import shoal
-from shoal.engines.memory import Budget
+from shoal.rows.memory import Budget
 
 warnings.simplefilter("ignore")
 given = json.loads(sys.argv[1])
@@ -42,7 +42,7 @@ def cpu():
 
 begun = time.perf_counter()
 if given["engine"] == "spark":
-    from shoal.engines.spark.sessions import find_session
+    from shoal.rows.spark.sessions import find_session
 
     find_session("local[2]", Budget.parse(given["memory"])).range(1000).count()
 start, start_cpu = time.perf_counter() - begun, cpu()

@@ -16,7 +16,7 @@ import pyarrow as pa
 from rich.table import Table as Grid
 
 import shoal
-from shoal.core.column import Role
+from shoal.table.column import Role
 from tables import have_adult
 
 K = 5

@@ -22,8 +22,8 @@ import typer
 import shoal
 from shoal import errors
 from shoal.cli import app
-from shoal.cli.methods import default_of, described_options, other_values
-from shoal.cli.shared.examples import EXAMPLES
+from shoal.cli.catalogue import default_of, described_options, other_values
+from shoal.cli.shared.options import EXAMPLES
 
 DOCS = Path(__file__).parent
 

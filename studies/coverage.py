@@ -36,7 +36,7 @@ class Item:
 
 _NO_DATA = "describes the published census extract, which is not public"
 _EXPLAINS = "an illustration without a measurement"
-_PARTITION = "tests/anonymize/partition"
+_PARTITION = "tests/methods/partition"
 _MATCHINGS = "tests/risk/matchings"
 
 
@@ -147,10 +147,10 @@ _LATTICE = [
 ]  # fmt: skip
 _METRICS = [
     Item(SPOELBERCH, "Figures 2.1 to 2.4", "examples of generalization",
-         tests="tests/anonymize/test_published_figures.py"),
-    Item(SPOELBERCH, "Algorithm 1", "Datafly", tests="tests/anonymize/lattice/test_methods.py"),
+         tests="tests/methods/test_published_figures.py"),
+    Item(SPOELBERCH, "Algorithm 1", "Datafly", tests="tests/methods/lattice/test_methods.py"),
     Item(SPOELBERCH, "Figure 2.5", "minimal generalizations", reason=_EXPLAINS),
-    Item(SPOELBERCH, "Algorithm 2", "MinGen", tests="tests/anonymize/lattice/test_methods.py"),
+    Item(SPOELBERCH, "Algorithm 2", "MinGen", tests="tests/methods/lattice/test_methods.py"),
     Item(SPOELBERCH, "Algorithm 3", "Mondrian", tests=f"{_PARTITION}/test_mondrian.py"),
     Item(SPOELBERCH, "Figure 2.6", "steps of Mondrian", reason=_EXPLAINS),
     Item(SPOELBERCH, "Section 2.2", "twelve metrics",

@@ -151,7 +151,7 @@ def estimate_ratio(logarithms: Sequence[float]) -> Estimate:
 
 def estimate_share(hits: int, tries: int) -> Estimate:
     """Return the share of hits among independent tries, with the Clopper-Pearson interval."""
-    from shoal.risk.proportion import proportion
+    from shoal.support.proportions import proportion
 
     return Estimate(*proportion(hits, tries), tries)
 

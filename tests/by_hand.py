@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.classes import SUPPRESSED, Classes
-from shoal.core.table import Table
+from shoal.table.classes import SUPPRESSED, Classes
+from shoal.table.table import Table
 
 
 def classes_of(*groups, suppressed=(), counts=None, **options):

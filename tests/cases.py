@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from shoal.datasets.public_domains import take_domains_as_public
+from shoal.datasets.public import take_domains_as_public
 
 # what a method needs to release a small table at a small k
 ON_SMALL_TABLES = {"safe-la": {"allow_large_delta": True}}

@@ -11,6 +11,7 @@ import gc
 import os
 from collections import Counter
 
+import pytest
 from hypothesis import settings
 from tests.examples import DEEPER, EXAMPLES
 
@@ -26,6 +27,19 @@ settings.register_profile(
     "deep", deadline=None, max_examples=EXAMPLES * DEEPER, derandomize=False, print_blob=True
 )
 settings.load_profile("deep" if os.environ.get("SHOAL_DEEP") else "quick")
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a file of the test, and return its path."""
+
+    def make(content, name="people.csv"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return make
 
 
 def pytest_configure(config):

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from shoal import Table
-from shoal.core.people import Unit
+from shoal.table.people import Unit
 
 COUNTIES = {"north": ["aa", "ab"], "south": {"coast": ["ba", "bb"], "hills": ["bc"]}}
 

@@ -48,7 +48,7 @@ from tests.projects.naive import fewest_alike, joins
 
 from shoal.cli import main
 from shoal.cli.shared import console
-from shoal.privacy.expressions import parse
+from shoal.privacy.models import parse
 
 TEXTS = ["a", "b", "*", "{a, b}", "[1, 2]", "", " ", "NA", "missing", "é", 'q"x', "x,y", "=1+1"]
 ILLNESSES = ["flu", "gout", "cold", "", "NA", " ", None]

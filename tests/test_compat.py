@@ -20,8 +20,9 @@ from numba.core.dispatcher import Dispatcher
 
 from shoal._compat import kernel_files
 from shoal._compat import messages as foreign
+from shoal._compat import numba as kernel_cache
+from shoal._compat import numba as kernels
 from shoal._compat import typer as commands
-from shoal._compat.numba import kernel_cache, kernels
 from shoal.cli.shared.options import Command, Group
 
 

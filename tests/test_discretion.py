@@ -11,12 +11,10 @@ from tests.report import report_tables
 
 import shoal
 from shoal import KAnonymity, Table
-from shoal.anonymize.lattice.lattice import Lattice
-from shoal.anonymize.lattice.views import view
-from shoal.core.labels import set_labels
-from shoal.core.subsets import Subsets
 from shoal.evidence import write_evidence
 from shoal.evidence.language import codes
+from shoal.methods.lattice.lattice import Lattice, view
+from shoal.table.recoding import Subsets, set_labels
 
 SECRETS = ("quokka", "wombat", "numbat", "bilby")
 SPEC = {
@@ -102,8 +100,8 @@ def test_an_error_while_evidence_is_written_shows_no_cell(step, table, tmp_path,
     def fail(*_, **__):
         raise shoal.InputError("the column holds quokka")
 
-    monkeypatch.setattr(f"shoal.evidence.attacking.{step}", fail)
-    monkeypatch.setattr("shoal.evidence.attacking.LEAST_PEOPLE", 2)
+    monkeypatch.setattr(f"shoal.evidence.contents.{step}", fail)
+    monkeypatch.setattr("shoal.evidence.contents.LEAST_PEOPLE", 2)
     release = shoal.anonymize(table, KAnonymity(2))
     release.write(tmp_path / "released.csv")
     write_evidence(release, tmp_path / "pack", tmp_path / "released.csv", control=table)

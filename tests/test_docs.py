@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import shoal
-from shoal.anonymize import options_of
+from shoal.methods.algorithm import options_of
 
 pytestmark = pytest.mark.slow
 

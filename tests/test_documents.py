@@ -19,14 +19,14 @@ from tests.mutants import at, mutants, places, put
 from tests.projects.test_projects import OPTIONS, SCHEMA, written
 
 import shoal
-from shoal.core.hierarchies.recipes import RECIPES
 from shoal.dp import DP, Ledger
-from shoal.dp.ledger_files import _seal
+from shoal.dp.ledger import _seal
 from shoal.errors import InputError, ShoalError
 from shoal.evidence import Questionnaire
 from shoal.identifiers.replacements import REPLACEMENTS
 from shoal.projects import Project, check_set, release_project
 from shoal.support.documents import check_shape, read_json
+from shoal.table.recipes import RECIPES
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.UnassignedColumns")
 

@@ -8,9 +8,10 @@ import pytest
 import yaml
 
 import shoal
-from shoal.core.column import Column
+from shoal.files.formats import Format
+from shoal.files.reading import read_arrow
 from shoal.inspection import describe, suggest_recipe, suggest_schema, type_words
-from shoal.reading import Format, read_arrow
+from shoal.table.column import Column
 
 
 def looked_at(**columns):

@@ -22,14 +22,14 @@ from tests.examples import examples
 
 import shoal
 from shoal import KAnonymity, Recoding, Release, Table
+from shoal.checking import published_on_disk
 from shoal.cli import main
-from shoal.core.publishing.writing import write_table
-from shoal.core.verification import judge
-from shoal.engines.large_verification import published_on_disk
-from shoal.engines.memory import Budget
-from shoal.engines.stores import find_source
 from shoal.errors import NotAnonymous, ShoalError
-from shoal.privacy.expressions import parse
+from shoal.files.writing import write_table
+from shoal.privacy.models import parse
+from shoal.release.verification import judge
+from shoal.rows.memory import Budget
+from shoal.rows.sources import find_source
 
 NAN = float("nan")
 TEXTS = ["", None, " ", "NA", "nan", "missing", "a"]

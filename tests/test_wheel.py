@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from shoal.anonymize import METHODS
-from shoal.cli.shared.examples import EXAMPLES
+from shoal.cli.shared.options import EXAMPLES
+from shoal.methods.registry import METHODS
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "shoal"

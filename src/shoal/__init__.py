@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING
 
 from shoal import _starting, datasets  # noqa: F401  the first handles interrupts from here on
 from shoal._version import __version__ as __version__
-from shoal.anonymize import METHODS, anonymize, methods
-from shoal.anonymize.methods import *  # noqa: F403  every method under its name
-from shoal.core import Classes, Column, Hierarchy, Kind, Proof, Recoding, Release, Role, Run, Table
-from shoal.core.hierarchies import recipes as hierarchies
 from shoal.errors import (
     BudgetSpent,
     HierarchyError,
@@ -24,9 +20,20 @@ from shoal.errors import (
     ShoalError,
     UnknownColumn,
 )
+from shoal.methods import anonymize, registry
+from shoal.methods.registry import *  # noqa: F403  every method under its name
+from shoal.methods.registry import METHODS
 from shoal.privacy import MODELS, models
 from shoal.privacy.models import *  # noqa: F403  every privacy model under its name
-from shoal.support.first_use import on_first_use
+from shoal.release.provenance import Proof, Run
+from shoal.release.release import Release
+from shoal.support.imports import on_first_use
+from shoal.table import recipes as hierarchies
+from shoal.table.classes import Classes
+from shoal.table.column import Column, Kind, Role
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.recoding import Recoding
+from shoal.table.table import Table
 
 if TYPE_CHECKING:
     from shoal import (
@@ -43,10 +50,13 @@ if TYPE_CHECKING:
     )
     from shoal.checking import check
     from shoal.comparison import Comparison, compare
-    from shoal.engines import open
+    from shoal.files.reading import read
+    from shoal.files.schema import Schema
     from shoal.inspection import suggest_hierarchies
     from shoal.inspection.result import Inspection, inspect
-    from shoal.reading import Schema, UnassignedColumns, read, read_released
+    from shoal.release.reading import read_released
+    from shoal.rows.opening import open
+    from shoal.table.roles import UnassignedColumns
 
 __all__ = [
     "METHODS",
@@ -96,7 +106,7 @@ __all__ = [
     "suggest_hierarchies",
     "utility",
 ]
-__all__ += methods.__all__
+__all__ += registry.__all__
 __all__ += models.__all__
 
 _ON_FIRST_USE = {  # the module that defines each name, "" if the name is a module
@@ -113,14 +123,14 @@ _ON_FIRST_USE = {  # the module that defines each name, "" if the name is a modu
     "check": "checking",
     "Inspection": "inspection.result",
     "inspect": "inspection.result",
-    "Comparison": "comparison",
+    "Comparison": "comparison.results",
     "compare": "comparison",
-    "Schema": "reading",
-    "UnassignedColumns": "reading",
-    "open": "engines",
-    "read": "reading",
-    "read_released": "reading",
-    "suggest_hierarchies": "inspection",
+    "Schema": "files.schema",
+    "UnassignedColumns": "table.roles",
+    "open": "rows.opening",
+    "read": "files.reading",
+    "read_released": "release.reading",
+    "suggest_hierarchies": "inspection.recipes",
 }
 
 

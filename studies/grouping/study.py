@@ -13,14 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from shoal.anonymize import anonymize
-from shoal.core.column import Column
-from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.methods import anonymize
 from shoal.metrics import gcp
-from shoal.privacy.freeform_anonymity import FreeformAnonymity
-from shoal.privacy.k_anonymity import KAnonymity
+from shoal.privacy.k_anonymity import FreeformAnonymity, KAnonymity
 from shoal.privacy.model import Model
+from shoal.table.column import Column
+from shoal.table.table import Table
 from studies.grouping.sections import sections_of
 from studies.grouping.tables import draw_table
 from studies.grouping.tasks import DOKA, tasks_for
@@ -85,9 +84,9 @@ def measure(task: Task) -> Row:
 
 def _measure_chain(table: Table, k: int, sets_read: int) -> Row:
     """Return how many sub-problems of Split & Carry have each size, and their largest size."""
-    from shoal.anonymize.partition.carrying.carrying import Chain
-    from shoal.anonymize.partition.records import lay_out
-    from shoal.anonymize.partition.split_carry import SplitCarry, link
+    from shoal.methods.partition.carrying import Chain
+    from shoal.methods.partition.records import lay_out
+    from shoal.methods.partition.split_carry import SplitCarry, link
 
     records = lay_out(table, ())
     chain = Chain(records, k, link(SplitCarry(sets_read=sets_read), k))

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.column import Column, Kind, Role
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.support.arrays import Counts
+from shoal.table.column import Column, Kind, Role
+from shoal.table.table import Table
 
 # the attributes of each table in the order of table 3.6; for fars in that of appendix A.5, whose
 # first attribute, the month, the public copy lacks

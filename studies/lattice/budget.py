@@ -6,9 +6,9 @@ costs nothing more: what is computed from a release alone is covered by its clai
 
 from __future__ import annotations
 
-from shoal.anonymize import anonymize
-from shoal.anonymize.lattice.safe_la import SafeLA
 from shoal.dp import Ledger, least_k
+from shoal.methods import anonymize
+from shoal.methods.lattice.safe_la import SafeLA
 from shoal.privacy.k_anonymity import KAnonymity
 from studies.lattice.methods import EPSILON, PLANNED_BETA, SPARING, published_delta
 from studies.lattice.models import (

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymize import anonymize
-from shoal.anonymize.lattice.interpolation import LevelInterpolation
-from shoal.anonymize.lattice.node_choice import NodeChoice
-from shoal.anonymize.lattice.sampled_draw import in_large_classes
 from shoal.dp import bernoulli, sampling_delta
+from shoal.methods import anonymize
+from shoal.methods.lattice.interpolation import LevelInterpolation
+from shoal.methods.lattice.node_choice import NodeChoice
+from shoal.methods.lattice.sampled_draw import in_large_classes
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.support.arrays import Counts
 from studies.lattice.models import (

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.column import Kind
-from shoal.core.table import Table
 from shoal.support.arrays import Bools, Counts, Floats
+from shoal.table.column import Kind
+from shoal.table.table import Table
 from studies.lattice.tables import Study
 from studies.runs import Row, Stopwatch
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymize.lattice.interpolation import DictionaryInterpolation, LevelInterpolation
-from shoal.anonymize.lattice.node_choice import Interpolation, NodeChoice, Score, all_published
-from shoal.core.table import Table
 from shoal.dp import bernoulli
+from shoal.methods.lattice.interpolation import DictionaryInterpolation, LevelInterpolation
+from shoal.methods.lattice.node_choice import Interpolation, NodeChoice, Score, all_published
 from shoal.support.arrays import Bools
+from shoal.table.table import Table
 from studies.lattice.methods import BETA
 from studies.lattice.tables import Study, reference
 from studies.runs import Row, Stopwatch

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from shoal.anonymize import anonymize
 from shoal.dp import bernoulli
+from shoal.methods import anonymize
 from shoal.privacy.k_anonymity import KAnonymity
 from studies.claims import Answer, Claim, Test
 from studies.lattice import published

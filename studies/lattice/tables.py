@@ -18,11 +18,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.hierarchies.hierarchy import Hierarchy
-from shoal.core.hierarchies.recipes import tree
-from shoal.core.table import Table
-from shoal.datasets.public_domains import take_domains_as_public
+from shoal.datasets.public import take_domains_as_public
 from shoal.support.arrays import Bools, Counts
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.recipes import tree
+from shoal.table.table import Table
 from studies.lattice import trees
 
 

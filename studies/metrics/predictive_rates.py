@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from shoal.core.release import Release
+from shoal.release.release import Release
 from shoal.support.arrays import Floats
 from shoal.utility.predictive_loss import predictive
 from studies.metrics.pairs import Pairs

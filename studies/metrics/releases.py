@@ -14,14 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from shoal import metrics
-from shoal.anonymize import anonymize
-from shoal.core.column import Column
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.subsets import Subsets
-from shoal.core.table import Table
 from shoal.datasets import binned, load, permuted, random_hierarchies
+from shoal.methods import anonymize
 from shoal.privacy.k_anonymity import KAnonymity
+from shoal.release.release import Release
+from shoal.table.column import Column
+from shoal.table.recoding import Recoding, Subsets
+from shoal.table.table import Table
 from shoal.utility import evaluate
 from studies.lattice.tables import adult_cells
 from studies.runs import Row, Task

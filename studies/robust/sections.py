@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.report.robust_pictures import address, triptychs, write_pictures
+from shoal.report.robust_charts import address, triptychs, write_pictures
 from shoal.robust import superimpose
 from studies.claims import judge_figure
 from studies.page import Drawn, Picture, Section, write_rows

@@ -298,7 +298,7 @@ def test_a_folder_that_takes_no_files_is_refused(anonymize):
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(anonymize, monkeypatch):
-    from shoal.core.publishing import writing
+    from shoal.files import writing
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -546,7 +546,7 @@ def test_times_outside_the_calendar_are_refused_or_passed_on(shoal, folder, outp
 def test_a_lack_of_memory_is_called_that(shoal, monkeypatch):
     import duckdb
 
-    from shoal.reading import engine
+    from shoal.files import query
 
     class Exhausted:
         def cursor(self):
@@ -558,6 +558,6 @@ def test_a_lack_of_memory_is_called_that(shoal, monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr(engine, "_database", lambda process: Exhausted())
+    monkeypatch.setattr(query, "_database", lambda process: Exhausted())
     said = refused(shoal("anonymize", "people.csv", *ROLES, "-k", "3", "-o", "out.csv"))
     assert said.startswith("shoal: out of memory; close other programs, use a machine with more")

@@ -13,8 +13,8 @@ import yaml
 
 from shoal import __version__, anonymize
 from shoal.cli.shared import console
-from shoal.cli.shared.examples import EXAMPLES
-from shoal.reading import read
+from shoal.cli.shared.options import EXAMPLES
+from shoal.files.reading import read
 from shoal.support import compiling as unkept
 
 ROLES = ("--quasi", "age,town", "--sensitive", "disease", "--identifier", "name")
@@ -258,7 +258,7 @@ def test_a_run_that_compiles_says_so_once(shoal, said, monkeypatch):
     said.clear()
     shoal(*command)
     assert said == []
-    monkeypatch.setattr(sys.modules["shoal.anonymize"], "anonymize", compiling)
+    monkeypatch.setattr(sys.modules["shoal.methods"], "anonymize", compiling)
     shoal(*command)
     assert said == [1]
     shoal(*command, "--json")
@@ -273,7 +273,7 @@ def test_kernels_that_cannot_be_kept_are_noted_once_instead(shoal, said, monkeyp
         unkept._warn_once()
         return compiling(*arguments, **options)
 
-    monkeypatch.setattr(sys.modules["shoal.anonymize"], "anonymize", without_a_store)
+    monkeypatch.setattr(sys.modules["shoal.methods"], "anonymize", without_a_store)
     found = shoal("anonymize", "people.csv", *ROLES, "-k", 3)
     unkept._warn_once.cache_clear()
     assert (found.status, said) == (0, [])

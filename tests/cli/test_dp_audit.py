@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from tests.auditing import faults
+from tests import auditing_faults as faults
 
-from shoal.auditing import audit_cases, sampled_tables
+from shoal import auditing
+from shoal.auditing import audit_cases
 
 
 def test_the_shipped_mechanisms_are_not_refuted(shoal):
@@ -27,7 +28,7 @@ def test_machines_get_the_same_figures_for_the_same_seed(shoal):
 
 def test_a_faulty_mechanism_is_refuted_with_status_1(shoal, monkeypatch):
     faults.classes_without_sensitive(monkeypatch)
-    monkeypatch.setattr("shoal.auditing.audit_cases", lambda: {"safe-la": sampled_tables.case})
+    monkeypatch.setattr("shoal.auditing.audit_cases", lambda: {"safe-la": auditing.sampled_case})
     shown = shoal("dp", "audit", "--runs", 20)
     assert shown.status == 1
     assert "not refuted" not in shown.out

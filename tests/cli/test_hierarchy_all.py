@@ -5,7 +5,7 @@ import json
 import pytest
 
 import shoal as library
-from shoal.core.hierarchies.hierarchy import Hierarchy
+from shoal.table.hierarchy import Hierarchy
 
 VISITS = "patient,birth_date,city,county,state,postcode,disease\n" + "".join(
     f"p{i},19{50 + i % 40}-0{1 + i % 9}-1{i % 9},{'Salem Bend Boise'.split()[i % 3]},"

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 DRIVER = """
 import os, signal, sys
-from shoal.core.publishing import writing
+from shoal.files import writing
 
 opened = writing.open_writer
 

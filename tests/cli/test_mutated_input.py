@@ -11,7 +11,8 @@ import shlex
 import pytest
 from tests.examples import is_deep
 
-from shoal.anonymize import METHODS, options_of
+from shoal.methods.algorithm import options_of
+from shoal.methods.registry import METHODS
 
 MARKER = "zqxj"  # in cells, never in a message
 TOWNS = [f"{MARKER} {town}" for town in ("ford", "ham", "ton", "wick")]

@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from shoal.anonymize.lattice.node_choice import NodeChoice
-from shoal.anonymize.lattice.sampled_draw import SampledDraw
 from shoal.cli import main
 from shoal.cli.shared import console
+from shoal.methods.lattice.node_choice import NodeChoice
+from shoal.methods.lattice.sampled_draw import SampledDraw
 
 TOWNS = ["a", "b;c", "d, e", 'f"g', "é"]
 TREE = {"west": ["a", "b;c"], "east": {"hill": ["d, e"], "coast": ['f"g', "é"]}}

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from shoal.cli.shared.repeating import typed
+from shoal.cli.shared.summary import typed
 
 
 @pytest.mark.parametrize(("value", "word"), [(True, "--header"), (False, "--no-header")])

@@ -15,8 +15,8 @@ import torch
 from sklearn.datasets import load_digits
 from tests.cli.test_robust_files import KEPT
 
-from shoal.cli.robust.files import load_examples, read_pictures, save_examples
-from shoal.report.robust_pictures import png, triptychs
+from shoal.cli.robust.options import load_examples, read_pictures, save_examples
+from shoal.report.robust_charts import png, triptychs
 from shoal.robust import Ensemble, EnsembleVote
 
 QUICK = ("--method", "iterative-fgsm", "-O", "epsilon=0.4", "-O", "steps=8", "--samples", 3)

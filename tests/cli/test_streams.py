@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from shoal.cli import main
-from shoal.cli.shared.streams import encodable, spelled
+from shoal.cli.shared.console import encodable, spelled
 
 ROLES = ("--quasi", "age", "--sensitive", "disease")
 CELL = "QXZW"
@@ -149,10 +149,10 @@ def broken(error):
 @pytest.mark.parametrize("error", [KeyError(CELL), ValueError(f"no {CELL}"), RecursionError(CELL)])
 def test_a_fault_shows_where_and_no_cell(shoal, monkeypatch, error):
     monkeypatch.delenv("SHOAL_TRACEBACK", raising=False)
-    monkeypatch.setattr("shoal.reading.files.check_readable", broken(error))
+    monkeypatch.setattr("shoal.files.reading.check_readable", broken(error))
     found = shoal("verify", "people.csv", "--quasi", "age", "-k", 2)
     assert (found.status, found.out) == (3, "")
-    shown = f"shoal: an internal error of Shoal: {type(error).__name__} at shoal.read"
+    shown = f"shoal: an internal error of Shoal: {type(error).__name__} at shoal.files.reading"
     assert found.err.startswith(shown)
     assert "SHOAL_TRACEBACK=1" in found.err
     assert CELL not in found.err
@@ -160,7 +160,7 @@ def test_a_fault_shows_where_and_no_cell(shoal, monkeypatch, error):
 
 def test_a_traceback_is_shown_on_request(shoal, monkeypatch):
     monkeypatch.setenv("SHOAL_TRACEBACK", "1")
-    monkeypatch.setattr("shoal.reading.files.check_readable", broken(KeyError("the reason")))
+    monkeypatch.setattr("shoal.files.reading.check_readable", broken(KeyError("the reason")))
     found = shoal("verify", "people.csv", "--quasi", "age", "-k", 2)
     assert found.status == 3
     assert "Traceback" in found.err
@@ -182,7 +182,7 @@ def test_a_traceback_is_shown_on_request(shoal, monkeypatch):
     ],
 )
 def test_every_end_has_its_status(shoal, monkeypatch, error, status, told):
-    monkeypatch.setattr("shoal.reading.files.check_readable", broken(error))
+    monkeypatch.setattr("shoal.files.reading.check_readable", broken(error))
     found = shoal("verify", "people.csv", "--quasi", "age", "-k", 2)
     assert (found.status, found.out) == (status, "")
     assert f"shoal: {told}" in found.err

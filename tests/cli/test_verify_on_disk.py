@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from shoal.privacy.expressions import parse
+from shoal.privacy.models import parse
 
 PSEUDONYMS = """
 {person}

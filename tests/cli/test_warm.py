@@ -8,7 +8,8 @@ import numba
 import pytest
 
 from shoal.cli import warm
-from shoal.cli.shared import console, kernel_tour
+from shoal.cli import warm as kernel_tour
+from shoal.cli.shared import console
 from shoal.comparison import runner
 from shoal.comparison.runner import Outcome
 from shoal.support import compiling
@@ -123,6 +124,6 @@ def test_the_note_about_compilation_appears_once_for_all_commands(tmp_path, monk
 
 
 def test_installed_kernels_need_no_note(monkeypatch):
-    assert "shoal.anonymize.partition.mondrian" in sys.modules
+    assert "shoal.methods.partition.mondrian" in sys.modules
     monkeypatch.setattr(compiling, "installed_kernels", lambda: compiling.KernelStore(Path(), ""))
     assert console.is_compiled("mondrian")

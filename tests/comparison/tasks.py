@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.comparison.bench import peak_megabytes
-from shoal.core.release import Release
 from shoal.errors import Infeasible, InputError
+from shoal.release.release import Release
 
 SECRET = "QXZW"
 

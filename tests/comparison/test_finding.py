@@ -9,7 +9,7 @@ import pytest
 import shoal
 from shoal.errors import InputError, NotConverged
 
-module = importlib.import_module("shoal.comparison.finding")
+module = importlib.import_module("shoal.comparison.bench")
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import pytest
 from tests.comparison import tasks
 
 from shoal import KAnonymity, LDiversity, Mondrian, Table
+from shoal.comparison import fingerprint, identify
 from shoal.comparison.bench import Bench, fresh
 from shoal.comparison.grid import Trial
-from shoal.comparison.identity import fingerprint, identify
 
 
 def people(town="b", *, age="quasi", weight=1.0, cut=5, counts=None, last="x"):

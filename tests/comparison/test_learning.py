@@ -7,7 +7,7 @@ import pytest
 import shoal
 from shoal import InputError, KAnonymity, Recoding, Release, Table
 from shoal.comparison.learning import learned
-from shoal.support.plain_data import plain
+from shoal.support.wording import plain
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.comparison.parcels import pack, unpack
+from shoal.comparison.runner import pack, unpack
 
 
 def handed_over(thing):

@@ -16,11 +16,11 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.dp.binomial import exact_chance
 from shoal.dp.claims import DPUnderSampling
-from shoal.dp.kept_rows import expected_kept, kept_sensitivity
 from shoal.dp.mechanisms import probabilities
+from shoal.dp.planning import expected_kept, kept_sensitivity
 from shoal.support.arrays import Bools, Codes, Counts, Floats
+from shoal.support.proportions import exact_chance
 
 Table = Sequence[int]
 Outcome = tuple[int, ...]

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples, times
 
-from shoal.dp.audit import audit
-from shoal.dp.audit_events import Coded, strongest_sets
+from shoal.dp.audit import Coded, audit, strongest_sets
 from shoal.dp.claims import DP
 from shoal.errors import InputError
 

@@ -8,15 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from shoal.dp.audit_bounds import (
-    POWER,
-    noticeable_delta,
-    noticeable_epsilon,
-    proven_delta,
-    proven_epsilon,
-)
-from shoal.dp.binomial import exact_chance, exact_tail
-from shoal.support.binomial import lower_bound, upper_bound
+from shoal.dp.audit import POWER, noticeable_delta, noticeable_epsilon, proven_delta, proven_epsilon
+from shoal.support.proportions import exact_chance, exact_tail, lower_bound, upper_bound
 
 
 @pytest.mark.parametrize(("hits", "runs"), [(1, 1), (1, 10), (7, 10), (10, 10), (3, 80), (60, 80)])

@@ -11,13 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from shoal.dp.composition import (
-    advanced_epsilon,
-    advanced_room,
-    compose,
-    decimal_sum,
-    optimal_epsilon,
-)
+from shoal.dp.claims import advanced_epsilon, advanced_room, compose, decimal_sum, optimal_epsilon
 
 losses = st.lists(
     st.tuples(st.floats(0, 2), st.one_of(st.just(0.0), st.floats(0, 1e-3))), min_size=1, max_size=20

@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from shoal.dp import DP, FunctionalLogisticRegression, Ledger
 from shoal.dp import functional_logistic_regression as module
-from shoal.dp.taylor import published_sensitivity, sensitivity
+from shoal.dp.functional_logistic_regression import published_sensitivity, sensitivity
 from shoal.errors import BudgetSpent, InputError
 
 NOISELESS = 1e13

@@ -12,8 +12,8 @@ from tests.examples import examples
 
 from shoal import InputError
 from shoal.dp import expected_kept, kept_sensitivity
-from shoal.dp.binomial import exact_tail
-from shoal.dp.kept_rows import surely_kept
+from shoal.dp.planning import surely_kept
+from shoal.support.proportions import exact_tail
 
 rates = st.sampled_from([Fraction(n, 10) for n in range(2, 10)])
 

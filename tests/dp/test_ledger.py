@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from shoal.dp.claims import DP, DPUnderSampling
-from shoal.dp.composition import compose
+from shoal.dp.claims import DP, DPUnderSampling, compose
 from shoal.dp.ledger import Ledger, table_digest
 from shoal.dp.ledger_book import ADD_REMOVE, REPLACE, Book, Entry, Grant
 from shoal.dp.mechanisms import laplace
@@ -260,7 +259,7 @@ def test_what_is_no_ledger_is_refused(tmp_path, text):
 
 
 def test_an_unkeyed_seal_can_be_forged_and_a_keyed_one_not(tmp_path):
-    from shoal.dp.ledger_files import read_book, write_book
+    from shoal.dp.ledger import read_book, write_book
 
     for name, key in (("plain", None), ("keyed", KEY)):
         ledger = Ledger.open(tmp_path / name, (1.0, 0.0), key=key)
@@ -515,7 +514,7 @@ def test_true_is_no_budget(yes):
 
 
 def test_true_in_a_ledger_file_is_damage(tmp_path):
-    from shoal.dp.ledger_files import _seal
+    from shoal.dp.ledger import _seal
 
     place = tmp_path / "ledger.json"
     Ledger.open(place, (1.0, 0.0))

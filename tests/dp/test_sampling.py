@@ -11,7 +11,7 @@ from tests.examples import examples
 
 from shoal import InputError
 from shoal.dp import least_epsilon, least_k, sampling_delta, sampling_loss
-from shoal.dp.sampling_sides import Added, Printed, Published, Removed, greatest, greatest_exactly
+from shoal.dp.sampling import Added, Printed, Published, Removed, greatest, greatest_exactly
 
 BETAS = (0.60, 0.65, 0.70, 0.75, 0.80)
 PRINTED = [  # Li (2019), tables 5.1 and 5.5: k, what 1 stands for, δ

@@ -15,7 +15,7 @@ from shoal.dp import mechanisms
 from shoal.dp.audit import audit
 from shoal.dp.audit_exact import audit_exactly
 from shoal.dp.claims import DP
-from shoal.support.binomial import lower_bound, upper_bound
+from shoal.support.proportions import lower_bound, upper_bound
 
 SOUND = SmallRelease()
 SHOWN = ["sensitivity", "fixed-sample", "quasi-only", "dropped-count"]

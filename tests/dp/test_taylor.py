@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from tests.examples import examples
 
 from shoal.dp import DP, audit
-from shoal.dp.taylor import (
+from shoal.dp.functional_logistic_regression import (
     Quadratic,
     expand,
     published_sensitivity,
@@ -82,12 +82,12 @@ def test_sums_of_parts_are_the_sum_exactly():
 def test_blocks_of_rows_change_nothing(monkeypatch):
     rows, labels = table(9, count=100)
     whole = expand(rows, labels).packed()
-    monkeypatch.setattr("shoal.dp.taylor._BLOCK", 21)
+    monkeypatch.setattr("shoal.dp.functional_logistic_regression._BLOCK", 21)
     assert np.array_equal(expand(rows, labels).packed(), whole)
 
 
 def test_more_rows_than_can_be_summed_are_refused(monkeypatch):
-    monkeypatch.setattr("shoal.dp.taylor._MAX_ROWS", 10)
+    monkeypatch.setattr("shoal.dp.functional_logistic_regression._MAX_ROWS", 10)
     with pytest.raises(InputError, match="at most 10 rows"):
         expand(*table(0, count=11))
 

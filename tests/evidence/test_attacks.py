@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.evidence.packs import crowd_control, crowd_release, packed
 
-from shoal.evidence import Questionnaire, attacking, verify, write_evidence
+from shoal.evidence import Questionnaire, contents, verify, write_evidence
 from shoal.risk.release_attacks.attack import ATTACKS
 
 
@@ -46,8 +46,8 @@ def test_attacks_decide_rows_of_crosswalks(attacked, tmp_path):
 
 def test_a_flagged_attack_is_not_met(attacked, tmp_path, monkeypatch):
     made = crowd_release()
-    leaking = attacking.attack(made.original, made.original, control=crowd_control())
-    monkeypatch.setattr(attacking, "attack", lambda *_, **__: leaking)
+    leaking = contents.attack(made.original, made.original, control=crowd_control())
+    monkeypatch.setattr(contents, "attack", lambda *_, **__: leaking)
     found = evidence_of(packed(tmp_path, made=made, control=crowd_control()))
     assert rows_of(found, "GDPR")[SINGLING]["status"] == "not met"
     assert found["attacks"]["singling_out"]["low"] > 0.5

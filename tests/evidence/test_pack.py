@@ -9,7 +9,7 @@ from tests.evidence.packs import packed, release
 
 import shoal
 from shoal.evidence import Questionnaire, pack, verify, write_evidence
-from shoal.evidence.identifiers import IDENTIFIERS, kind_of
+from shoal.evidence.crosswalk_rows import IDENTIFIERS, kind_of
 
 
 def evidence_of(folder):

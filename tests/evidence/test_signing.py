@@ -9,7 +9,7 @@ from tests.evidence.packs import packed
 
 import shoal
 from shoal.evidence import verify
-from shoal.evidence.signing import SigningKey
+from shoal.evidence.pack import SigningKey
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_without_cryptography_the_verifier_states_that_it_did_not_check(
 
 
 def test_the_private_key_is_in_no_file_and_no_repr(key, tmp_path):
-    from shoal.evidence.signing import SigningKey
+    from shoal.evidence.pack import SigningKey
 
     pack = packed(tmp_path, sign_key=key)
     secret = key.read_text().splitlines()[1]

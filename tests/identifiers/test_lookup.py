@@ -178,7 +178,7 @@ SIEGE = """
 import json, os, random, signal, sys, time
 from pathlib import Path
 import pyarrow as pa
-from shoal.core.publishing.writing import write_table
+from shoal.files.writing import write_table
 from shoal.identifiers import Context, Key, Lookup, Token
 
 folder, seed, runs = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

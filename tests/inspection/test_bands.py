@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.files.schema import load_yaml
 from shoal.inspection import describe, suggest_schema
-from shoal.inspection.bands import band, order_bands
-from shoal.reading.yaml_files import load_yaml
+from shoal.inspection.schemas import band, order_bands
 
 
 @pytest.mark.parametrize(

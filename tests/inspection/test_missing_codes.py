@@ -3,9 +3,9 @@
 import pyarrow as pa
 import pytest
 
-from shoal.core.column import Column
 from shoal.inspection import describe
-from shoal.inspection.missing_codes import find_codes
+from shoal.inspection.shapes import find_codes
+from shoal.table.column import Column
 
 
 def codes(*values):

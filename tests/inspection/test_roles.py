@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.files.schema import load_yaml
 from shoal.inspection import describe, suggest_schema
-from shoal.reading.yaml_files import load_yaml
 
 N = 600
 

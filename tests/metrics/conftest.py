@@ -4,9 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.table import Table
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from shoal.core.hierarchies.hierarchy import Hierarchy
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.recoding import Recoding
+from shoal.table.table import Table
 
 ORDER = ["low", "mid", "high"]
 TREE = Hierarchy.from_rows(

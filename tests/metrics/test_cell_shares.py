@@ -5,11 +5,11 @@ from hypothesis import given
 from tests.metrics import naive
 from tests.metrics.strategies import releases
 
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.table import Table
-from shoal.metrics.cell_shares import CellShares, cell_shares, cell_shares_by_attribute
+from shoal.metrics.registry import CellShares, cell_shares, cell_shares_by_attribute
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.recoding import Recoding
+from shoal.table.table import Table
 
 TREE = {"north": ["Kiel", "Bremen"], "south": ["Ulm"]}
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
 from shoal.metrics import class_loss, class_loss_by_attribute
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.recoding import Recoding
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from tests.metrics import naive
 from tests.metrics.strategies import freeform, full_domain, grouped, releases, tables, with_trees
 
 import shoal
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.metrics import METRICS, evaluate, undefined
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.recoding import Recoding
+from shoal.table.table import Table
 
 NEAR = {"rel": 1e-7, "abs": 1e-9}
 

@@ -5,11 +5,11 @@ from hypothesis import given
 from tests.metrics import naive
 from tests.metrics.strategies import releases
 
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.metrics import evaluate, hierarchy_ncp_by_attribute, ncp
-from shoal.metrics.hierarchy_ncp import uses_hierarchies
+from shoal.metrics.cell_width import uses_hierarchies
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.table import Table
 
 TREE = {"north": ["Kiel", "Bremen"], "south": {"east": ["Ulm", "Hof"], "west": ["Trier"]}}
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from tests.metrics import naive
 
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
 from shoal.metrics import ambiguity, kl_divergence
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.recoding import Recoding
 
 
 @pytest.fixture
@@ -46,6 +46,6 @@ def test_boxes_are_looked_at_in_parts(released, monkeypatch):
     release = released(columns, [i // 2 for i in range(400)])
     whole = kl_divergence(release)
     for memory in (1, 3000):
-        monkeypatch.setattr(sys.modules["shoal.metrics.kl_divergence"], "_MAX_BYTES", memory)
+        monkeypatch.setattr(sys.modules["shoal.metrics.distributions"], "_MAX_BYTES", memory)
         assert kl_divergence(release) == pytest.approx(whole, rel=1e-12)
     assert whole == pytest.approx(naive.scaled("kl-divergence", naive.read(release)))

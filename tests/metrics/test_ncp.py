@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from shoal import datasets
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
 from shoal.metrics import gcp, ncp, ncp_by_attribute
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.recoding import Recoding
 
 
 def test_the_published_health_record(released):

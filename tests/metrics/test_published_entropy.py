@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from shoal import metrics
-from shoal.core.hierarchies.hierarchy import Hierarchy
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.recoding import Recoding
+from shoal.table.table import Table
 
 TREE = Hierarchy.from_rows(
     [("a", "ab", "*"), ("b", "ab", "*"), ("c", "cde", "*"), ("d", "cde", "*"), ("e", "cde", "*")]

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from shoal.core.hierarchies.hierarchy import Hierarchy
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
 from shoal.metrics import class_loss, published_loss, published_loss_by_attribute
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.recoding import Recoding
 
 
 @pytest.mark.parametrize(

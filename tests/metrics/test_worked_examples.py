@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 
 from shoal import datasets, metrics
-from shoal.core.hierarchies.hierarchy import Hierarchy
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.recoding import Recoding
+from shoal.table.table import Table
 
 ZIPS = Hierarchy.from_rows(
     [

@@ -12,7 +12,7 @@ from tests.examples import examples
 
 import shoal
 from shoal import Column, Hierarchy, KAnonymity, Table, TCloseness
-from shoal.core.classes import Classes
+from shoal.table.classes import Classes
 
 TREE = Hierarchy.from_rows([["0", "low", "*"], ["1", "low", "*"], ["2", "high", "*"]])
 MODELS = (

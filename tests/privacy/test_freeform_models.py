@@ -12,10 +12,6 @@ from tests import oracle
 from tests.cases import told
 from tests.judging import with_units
 
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.table import Table
-from shoal.core.verification import judge
 from shoal.errors import InputError, NotAnonymous
 from shoal.privacy import (
     CoverageModel,
@@ -27,6 +23,10 @@ from shoal.privacy import (
     LDiversity,
     OneKAnonymity,
 )
+from shoal.release.release import Release
+from shoal.release.verification import judge
+from shoal.table.recoding import Recoding
+from shoal.table.table import Table
 
 COVERAGE = (FreeformAnonymity, KConcealment, KKAnonymity, OneKAnonymity, KOneAnonymity)
 IMPLIED = {  # what a model implies at the same k

@@ -3,10 +3,10 @@ import math
 import pyarrow as pa
 import pytest
 
-from shoal.core.classes import Classes
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy import EntropyLDiversity, LDiversity, RecursiveLDiversity, parse
+from shoal.table.classes import Classes
+from shoal.table.table import Table
 
 # the paper's 3-diverse inpatient table: heart disease, viral infection, cancer
 INPATIENTS = (

@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 from tests.cases import told
 from tests.examples import examples
 
-from shoal.core.classes import SUPPRESSED, Classes
-from shoal.core.hierarchies.recipes import tree
-from shoal.core.table import Table
 from shoal.privacy import (
     MODELS,
     AlphaKAnonymity,
@@ -34,6 +31,9 @@ from shoal.privacy import (
     Risk,
     TCloseness,
 )
+from shoal.table.classes import SUPPRESSED, Classes
+from shoal.table.recipes import tree
+from shoal.table.table import Table
 
 LETTERS = ["a", "b", "c", "d", "e", None]
 SALARIES = [10, 20, 35, 50, 100, None]  # the same draw as numbers

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.examples import examples
 
-from shoal.core.hierarchies.recipes import tree
 from shoal.errors import InputError
 from shoal.privacy import TCloseness
 from shoal.privacy.t_closeness import DISTANCES
+from shoal.table.recipes import tree
 
 # the paper's figure 1; its levels are 0 … 3
 DISEASES = tree(

@@ -285,7 +285,7 @@ def test_a_kill_leaves_no_half_set_and_its_files_are_swept(tmp_path, monkeypatch
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_columns_with_many_values_are_the_same_without_a_dictionary(tmp_path, ending, monkeypatch):
     """Unchanged columns of any type, of which the engine keeps no dictionary."""
-    monkeypatch.setattr("shoal.engines.large_table.MAX_NATURAL", 2)
+    monkeypatch.setattr("shoal.rows.large_table.MAX_NATURAL", 2)
     draw, rows = np.random.default_rng(3), 40
     moment = datetime(2024, 5, 1, 8)
     some = [None if n % 9 == 0 else n for n in range(rows)]

@@ -1,8 +1,8 @@
 """Projects of a PostgreSQL database, on a server of the test's own."""
 
 import pytest
+from tests.files.test_databases import server  # noqa: F401  a fixture
 from tests.projects.naive import joins, rows_of
-from tests.reading.test_databases import server  # noqa: F401  a fixture
 
 from shoal.errors import InputError
 from shoal.identifiers import Key

@@ -22,7 +22,7 @@ from shoal import KmAnonymity
 from shoal.errors import Infeasible, InputError, OutputError
 from shoal.identifiers import Key
 from shoal.projects import Project, check_set, release_project, releasing
-from shoal.projects.files import digest
+from shoal.projects.checking import digest
 
 KEY = Key(bytes(range(32)))
 PATIENTS = {

@@ -7,8 +7,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError, OutputError
-from shoal.report.lattice_picture import draw_lattice, draw_release
-from shoal.report.lattice_places import place_nodes
+from shoal.report.lattice_picture import draw_lattice, draw_release, place_nodes
 
 PAIRS = {"letters": ["a", "b", "c", "d"], "digits": ["1", "1", "2", "2"]}
 TREES = {

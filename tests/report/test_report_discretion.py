@@ -14,8 +14,7 @@ from tests.report.report_tables import RELEASES, ROLES, SECRETS, made, people, r
 import shoal
 from shoal import KAnonymity, Release, Table, TCloseness
 from shoal.report import contents
-from shoal.report.kept import released_only
-from shoal.report.masking import Mask, names_any
+from shoal.report.masking import Mask, names_any, released_only
 from shoal.report.page import page
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Column, KAnonymity, Recoding
-from shoal.report.bins import MAX_BINS, bins
-from shoal.report.distributions import MAX_NAMED_GROUPS, distribution, grouped
+from shoal.report.distributions import MAX_BINS, MAX_NAMED_GROUPS, bins, distribution, grouped
 from shoal.report.masking import Mask
 
 

@@ -12,7 +12,7 @@ from shoal.report.document import contents
 from shoal.report.masking import Mask
 from shoal.report.page import page
 
-module = importlib.import_module("shoal.report.expected")
+module = importlib.import_module("shoal.report.document")
 
 
 @pytest.fixture(scope="module")

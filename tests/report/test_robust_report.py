@@ -12,11 +12,10 @@ from tests.report.test_report_page import HOSTILE, Parsed
 from shoal.report.charts import inline, styled
 from shoal.report.document import write_contents
 from shoal.report.page import page, percent
-from shoal.report.robust import bins, headline, results, robust_contents
-from shoal.report.robust_limits import robust_limits
-from shoal.report.robust_pictures import worth_showing
-from shoal.risk.proportion import clustered_proportion
+from shoal.report.robust import bins, headline, results, robust_contents, robust_limits
+from shoal.report.robust_charts import worth_showing
 from shoal.robust import Judged
+from shoal.support.proportions import clustered_proportion
 
 ATTACK = {
     "method": "fgsm",

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 from tests.by_hand import classes_of
 
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.table import Table
 
 
 @pytest.fixture(scope="session")

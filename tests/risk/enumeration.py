@@ -7,13 +7,11 @@ from math import prod
 import numpy as np
 from hypothesis import strategies as st
 
-from shoal.core.column import Column
-from shoal.core.labels import set_labels
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.subsets import Subsets
-from shoal.core.table import Table
 from shoal.privacy import KConcealment
+from shoal.release.release import Release
+from shoal.table.column import Column
+from shoal.table.recoding import Recoding, Subsets, set_labels
+from shoal.table.table import Table
 
 
 def published(rows, cells, *, suppressed=(), counts=None):

@@ -222,7 +222,7 @@ def test_a_release_that_was_not_made_by_coarsening_is_refused():
 
 
 def test_too_little_structure_for_exact_values_is_said(monkeypatch, loose):
-    monkeypatch.setattr("shoal.risk.matchings.sweep_plan.MAX_STEPS", 10)
+    monkeypatch.setattr("shoal.risk.matchings.profile.MAX_STEPS", 10)
     with pytest.raises(InputError, match="120 people are in components"):
         assess(loose, method="exact")
 

@@ -10,10 +10,10 @@ from tests.examples import examples
 from tests.risk.enumeration import published, releases
 from tests.risk.with_people import about, grouped_people, several_rows
 
-from shoal.core.column import Column
 from shoal.privacy import FreeformAnonymity
 from shoal.risk import checks, homogeneity, similarity, skewness
-from shoal.risk.candidates import Candidates
+from shoal.risk.sensitive import Candidates
+from shoal.table.column import Column
 
 LETTERS = st.lists(st.sampled_from("abc"), min_size=9, max_size=9)
 

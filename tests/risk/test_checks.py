@@ -6,10 +6,10 @@ from hypothesis import given
 from tests.metrics.strategies import releases
 
 import shoal
-from shoal.core.classes import Classes
-from shoal.core.table import Table
 from shoal.privacy import KAnonymity, LDiversity, OneKAnonymity
 from shoal.risk import checks
+from shoal.table.classes import Classes
+from shoal.table.table import Table
 
 SECRETS = ("quokka", "wombat", "numbat", "bilby")
 

@@ -10,7 +10,7 @@ from tests.risk.enumeration import published, releases, weight
 from shoal.errors import InputError
 from shoal.risk import consistency
 from shoal.risk import graphs as module
-from shoal.risk.beliefs import believed
+from shoal.risk.graphs import believed
 
 
 def edges(graph):
@@ -77,7 +77,7 @@ def test_too_many_pairs_are_refused(monkeypatch):
     monkeypatch.setattr(module, "_MAX_PAIRS", 2)
     with pytest.raises(InputError, match="3 pairs of people and records match"):
         consistency(release)
-    monkeypatch.setattr("shoal.risk.beliefs._MAX_PAIRS", 3)
+    monkeypatch.setattr("shoal.risk.graphs._MAX_BELIEFS", 3)
     monkeypatch.setattr(module, "_MAX_PAIRS", 4)
     with pytest.raises(InputError, match="4 pairs of records are too many to weight"):
         believed(release, None, {"a": 0.1})

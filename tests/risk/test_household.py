@@ -3,7 +3,7 @@ import pytest
 from tests.risk.with_people import grouped_people
 
 from shoal.risk import record_risk
-from shoal.risk.household import household_risk
+from shoal.risk.reidentification import household_risk
 
 
 def test_a_household_is_found_with_any_member():

@@ -11,9 +11,9 @@ from tests.examples import examples
 from tests.metrics.strategies import tables
 from tests.risk.with_people import unit
 
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.risk import identifying_columns
+from shoal.table.table import Table
 
 
 def table_of(**columns):

@@ -10,16 +10,15 @@ from tests.risk import naive
 from tests.risk.with_people import grouped_people
 
 import shoal
-from shoal.core.classes import Classes
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.subsets import Subsets
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.metrics import ncp_by_attribute
 from shoal.privacy import KAnonymity, LDiversity
+from shoal.release.release import Release
 from shoal.risk import Crowds, intersect, intersect_classes, overlay
-from shoal.risk.overlaps import overlaps
+from shoal.risk.intersection import overlaps
+from shoal.table.classes import Classes
+from shoal.table.recoding import Recoding, Subsets
+from shoal.table.table import Table
 
 GRID = {"x": [1, 1, 2, 2], "y": [1, 2, 1, 2], "disease": list("abba")}
 

@@ -6,10 +6,10 @@ from tests.examples import examples
 from tests.metrics.strategies import freeform, full_domain, tables
 from tests.risk import naive
 
-from shoal.core.fitting import codes_in, fit_people, published_cells, subsets_of
-from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.release.fitting import codes_in, fit_people, published_cells, subsets_of
 from shoal.risk import k_map
+from shoal.table.table import Table
 
 
 def table_of(roles="quasi", **columns):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.core.linked_events import count_combinations
 from shoal.errors import InputError
 from shoal.risk import linked_events
-from shoal.risk.km_anonymity import count_events
+from shoal.risk.known_rows import count_events
+from shoal.table.linked import count_combinations
 
 VISITS = pa.table({"who": list("aabbccdd"), "ward": [1, 2, 1, 2, 1, 3, 2, 3], "day": [1] * 8})
 
@@ -109,7 +109,7 @@ def test_people_with_too_many_combinations_are_refused():
 
 
 def test_too_many_combinations_in_all_are_refused(monkeypatch):
-    monkeypatch.setattr("shoal.core.linked_events._MAX_IN_ALL", 11)
+    monkeypatch.setattr("shoal.table.linked._MAX_IN_ALL", 11)
     with pytest.raises(InputError, match="added up, 12 combinations of at most 2 rows"):
         linked_events(VISITS, "who", "ward", events=2)
 

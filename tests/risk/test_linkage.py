@@ -12,11 +12,11 @@ from tests.risk import naive
 from tests.risk.with_people import unit
 
 import shoal
-from shoal.core.fitting import Published, fit_people, subsets_of
-from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.risk import assignment, link, split_for_linkage
-from shoal.risk.assignment import best_assignment
+from shoal.release.fitting import Published, fit_people, subsets_of
+from shoal.risk import alignment, link, split_for_linkage
+from shoal.risk.alignment import best_assignment
+from shoal.table.table import Table
 
 
 def table_of(**columns):
@@ -101,7 +101,7 @@ def solved(matrix):
 def test_too_many_edges_are_taken_rarest_first_and_said_so(matrix):
     fits = fitting(matrix)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(assignment, "_MAX_EDGES", 0)
+        patched.setattr(alignment, "_MAX_EDGES", 0)
         found = best_assignment(fits)
     assert found.exact == (not any(map(any, matrix)))
     assert best(matrix) / 2 - 1e-9 <= weight(fits, found) <= best(matrix) + 1e-9

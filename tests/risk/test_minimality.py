@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.risk.with_people import about
 
-from shoal.core.hierarchies.hierarchy import Hierarchy
-from shoal.core.provenance import Run
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.privacy import AlphaKAnonymity, KAnonymity, KKAnonymity, LDiversity
+from shoal.release.provenance import Run
+from shoal.release.release import Release
 from shoal.risk import minimality
-from shoal.risk.cuts import MAX_CUTS, cuts
+from shoal.risk.minimality import MAX_CUTS, cuts
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.recoding import Recoding
+from shoal.table.table import Table
 
 DIVERSE = KAnonymity(2) & LDiversity(2, "disease")
 TOWNS = {"tree": {"north": ["aa", "ab", "ac"], "south": ["ba", "bb"]}}

@@ -4,8 +4,8 @@ from hypothesis import given
 from tests.examples import examples
 from tests.risk.with_people import grouped_people, prosecutor, several_rows, tallies, unit
 
-from shoal.core.members import KindEdges, Members
-from shoal.risk.people import at_least_once, by_person
+from shoal.risk.reidentification import at_least_once, by_person
+from shoal.table.members import KindEdges, Members
 
 
 @given(drawn=several_rows())

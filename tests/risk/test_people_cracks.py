@@ -12,7 +12,7 @@ from tests.risk.with_people import about, grouped_people, several_rows
 
 from shoal.errors import InputError
 from shoal.risk import assess
-from shoal.risk.matchings.people_walk import log_missed
+from shoal.risk.matchings.worm import log_missed
 
 OWNERS = st.lists(st.integers(0, 2), min_size=5, max_size=5)
 

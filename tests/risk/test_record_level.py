@@ -8,10 +8,10 @@ from tests.examples import examples
 from tests.risk.with_people import grouped_people, several_rows, unit
 
 import shoal
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy import OneKAnonymity
 from shoal.risk import k_map, record_risk
+from shoal.table.table import Table
 
 
 def table_of(counts=None, **columns):

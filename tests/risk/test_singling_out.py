@@ -2,10 +2,10 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.core.classes import Classes
-from shoal.core.table import Table
 from shoal.risk.caveats import caveats
 from shoal.risk.singling_out import is_notable, singling_out
+from shoal.table.classes import Classes
+from shoal.table.table import Table
 
 
 def table(person=(), counts=None, **columns):

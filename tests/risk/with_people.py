@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from shoal.core.people import Unit
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.people import Unit
+from shoal.table.table import Table
 
 
 def unit(ids):

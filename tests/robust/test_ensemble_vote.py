@@ -13,7 +13,7 @@ from tests.robust.closeness import close
 
 from shoal.errors import InputError
 from shoal.robust import EnsembleVote, Expectation, NoisyLogit
-from shoal.robust.ensemble_vote import count_votes
+from shoal.robust.ensemble import count_votes
 
 answers = st.integers(1, 4).flatmap(
     lambda classes: st.lists(

@@ -13,10 +13,9 @@ from tests.robust.conftest import TINY
 from torch import nn
 
 from shoal.errors import InputError
-from shoal.robust import convolutions
-from shoal.robust.convolutions import as_products, filled_up, quick_convolution
+from shoal.robust import networks as convolutions
+from shoal.robust.networks import as_products, filled_up, pools_first, quick_convolution
 from shoal.robust.stack import ChainStack, MappedStack, MixedStack, check_trainable, stack
-from shoal.robust.stacked_layers import pools_first
 
 
 class Forked(nn.Module):

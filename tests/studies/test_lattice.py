@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.anonymize.lattice.sampled_draw import in_large_classes
+from shoal.methods.lattice.sampled_draw import in_large_classes
 from studies import STUDIES
 from studies.lattice import deltas, published, six
 from studies.lattice import nodes as dp_nodes

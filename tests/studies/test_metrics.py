@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from shoal import Table
-from shoal.anonymize import anonymize
 from shoal.comparison import Outcome, runner
 from shoal.datasets import permuted
 from shoal.errors import InputError, ShoalError
+from shoal.methods import anonymize
 from shoal.metrics import squared_distance_error
 from shoal.privacy.k_anonymity import KAnonymity
 from studies import STUDIES

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from shoal.robust.ensemble_vote import count_votes
+from shoal.robust.ensemble import count_votes
 
 
 def partitions(members):

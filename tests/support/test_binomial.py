@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binom
 
-from shoal.support.binomial import confidence_interval, lower_bound, upper_bound
+from shoal.support.proportions import confidence_interval, lower_bound, upper_bound
 
 
 @pytest.mark.parametrize(("hits", "trials"), [(1, 4), (3, 10), (9, 10), (40, 500)])

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 import pytest
 
-from shoal._compat.numba.kernel_cache import _Files as KernelFiles
+from shoal._compat.numba import _Files as KernelFiles
 from shoal.support import compiling
 
 KERNEL = """
@@ -217,7 +217,7 @@ def test_kernels_run_without_compiling(monkeypatch):
 
 
 def test_bits_are_found_alike_without_compiling():
-    from shoal.anonymize.partition.cutting import _cuts
+    from shoal.methods.partition import _cuts
 
     @compiling.njit()
     def both(word):

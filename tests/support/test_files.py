@@ -4,10 +4,11 @@ import sys
 
 import pytest
 
-from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.errors import InputError, OutputError
-from shoal.reading import Format, read_arrow
-from shoal.support import files, temporaries
+from shoal.files.formats import Format
+from shoal.files.reading import read_arrow
+from shoal.support import files
+from shoal.support import files as temporaries
 from shoal.support.files import (
     check_readable,
     check_writable,
@@ -15,6 +16,7 @@ from shoal.support.files import (
     replace_file,
     utf8_path,
 )
+from shoal.table.hierarchy import Hierarchy
 
 
 def test_the_target_appears_whole_when_the_block_ends(tmp_path):

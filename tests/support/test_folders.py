@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal import OutputError
-from shoal.support.folders import MANIFEST, check_folder, replace_folder
+from shoal.support.files import MANIFEST, check_folder, replace_folder
 
 
 def fill(folder, text):
@@ -39,7 +39,7 @@ def test_an_error_leaves_the_old_folder_and_no_other(tmp_path):
 @pytest.mark.parametrize("swaps", [True, False])
 def test_an_old_release_is_replaced_as_a_whole(swaps, tmp_path, monkeypatch):
     if not swaps:
-        monkeypatch.setattr("shoal.support.folders.sys.platform", "other")
+        monkeypatch.setattr("shoal.support.files.sys.platform", "other")
     for text in ("old", "new"):
         with replace_folder(tmp_path / "release", force=True) as staging:
             fill(staging, text)
@@ -88,7 +88,7 @@ def test_only_the_named_files_are_replaced_and_no_link_is_followed(tmp_path):
 
 
 def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.support.folders.sys.platform", "other")
+    monkeypatch.setattr("shoal.support.files.sys.platform", "other")
     path = tmp_path / "release"
     with replace_folder(path) as staging:
         fill(staging, "old")

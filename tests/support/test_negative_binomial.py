@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from shoal.support.negative_binomial import expected_inverse
+from shoal.support.proportions import expected_inverse
 
 
 def summed(f, p):

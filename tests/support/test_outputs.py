@@ -8,8 +8,7 @@ import pytest
 
 from shoal import OutputError
 from shoal.support import outputs
-from shoal.support.files import replace_file
-from shoal.support.folders import replace_folder
+from shoal.support.files import replace_file, replace_folder
 from shoal.support.outputs import as_output, outputs_together, written_at
 
 

@@ -6,24 +6,23 @@ import sys
 import pytest
 
 from shoal.errors import OutputError
-from shoal.support import temporaries
-from shoal.support.files import replace_file
-from shoal.support.temporaries import sweep, temporary_file, temporary_folder
+from shoal.support import files
+from shoal.support.files import replace_file, sweep, temporary_file, temporary_folder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nothing is swept there")
 
 
 def leave(folder, host=None, suffix=".csv"):
     """Make a file as a process that was killed leaves it."""
-    path = folder / f".shoal.{host or temporaries._host()}.0123456789abcdef{suffix}"
+    path = folder / f".shoal.{host or files._host()}.0123456789abcdef{suffix}"
     path.write_text("left")
     return path
 
 
 def test_what_a_dead_process_left_is_removed_by_the_next_write(tmp_path):
     leave(tmp_path)
-    (tmp_path / f".shoal.{temporaries._host()}.00000000000000ff").mkdir()
-    (tmp_path / f".shoal.{temporaries._host()}.00000000000000ff" / "rows.csv").write_text("left")
+    (tmp_path / f".shoal.{files._host()}.00000000000000ff").mkdir()
+    (tmp_path / f".shoal.{files._host()}.00000000000000ff" / "rows.csv").write_text("left")
     with replace_file(tmp_path / "out.csv") as temporary:
         temporary.write_text("new")
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
@@ -68,7 +67,7 @@ def test_files_of_other_names_are_left_alone(tmp_path, name):
 def test_a_link_is_not_followed(tmp_path):
     (tmp_path / "theirs").write_text("theirs")
     leave(tmp_path).unlink()
-    link = tmp_path / f".shoal.{temporaries._host()}.0123456789abcdef.csv"
+    link = tmp_path / f".shoal.{files._host()}.0123456789abcdef.csv"
     link.symlink_to(tmp_path / "theirs")
     sweep(tmp_path)
     assert link.is_symlink()
@@ -93,7 +92,7 @@ def test_files_of_another_computer_are_removed_after_a_day(tmp_path):
 
 @pytest.mark.parametrize("make", [lambda folder: temporary_file(folder, ".csv"), temporary_folder])
 def test_a_file_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkeypatch, make):
-    lock = temporaries._lock
+    lock = files._lock_temporary
     swept = []
 
     def late(handle):
@@ -102,7 +101,7 @@ def test_a_file_that_is_swept_before_it_is_locked_is_made_again(tmp_path, monkey
             sweep(tmp_path)
         lock(handle)
 
-    monkeypatch.setattr(temporaries, "_lock", late)
+    monkeypatch.setattr(files, "_lock_temporary", late)
     with make(tmp_path) as path:
         assert path.exists()
         assert path not in swept
@@ -119,7 +118,7 @@ def test_a_folder_that_is_swept_before_it_is_opened_is_made_again(tmp_path, monk
             path.rmdir()
         return opened(path, *arguments, **options)
 
-    monkeypatch.setattr(temporaries.os, "open", late)
+    monkeypatch.setattr(files.os, "open", late)
     with temporary_folder(tmp_path) as path:
         assert path.is_dir()
         assert path not in swept

@@ -9,10 +9,9 @@ from tests.metrics.strategies import freeform, releases
 
 import shoal
 from shoal import Column, KAnonymity, Recoding, Release, Table
-from shoal.core.subsets import Subsets
+from shoal.table.recoding import Subsets
 from shoal.utility import ENCODINGS, features
-from shoal.utility.encodings import BINS, Scale
-from shoal.utility.matrices import Features
+from shoal.utility.encodings import BINS, Features, Scale
 
 
 def cells(column, *members):

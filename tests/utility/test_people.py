@@ -12,10 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 from shoal import InputError, KAnonymity, Recoding, Release, Table
 from shoal.utility import evaluate
-from shoal.utility.grouped_splits import assign_folds
-from shoal.utility.predictive_cells import columns_of
-from shoal.utility.predictive_readers import Labels, _further_rows, _repeated, skill
-from shoal.utility.scoring import Predictions, over_rows
+from shoal.utility.predictive_loss import Labels, _further_rows, _repeated, columns_of, skill
+from shoal.utility.results import Predictions, over_rows
+from shoal.utility.targets import assign_folds
 
 NEAREST = {"nearest": KNeighborsClassifier(1)}
 

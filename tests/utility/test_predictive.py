@@ -14,7 +14,7 @@ from tests.metrics.strategies import freeform, releases, tables
 import shoal
 from shoal import InputError, KAnonymity, Recoding, Release, Table
 from shoal.utility import predictive
-from shoal.utility.predictive_cells import sample, untouched
+from shoal.utility.predictive_loss import sample, untouched
 
 WORTH_LEARNING = {"ill": list("xxyy") * 3, "town": list("aabb") * 3, "note": list("pqrs") * 3}
 

@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.utility.results import Score, Utility
-from shoal.utility.scoring import Predictions, accuracy, auroc, mae, over_folds, over_rows, r2
+from shoal.utility.results import (
+    Predictions,
+    Score,
+    Utility,
+    accuracy,
+    auroc,
+    mae,
+    over_folds,
+    over_rows,
+    r2,
+)
 
 
 def drawn(rows, classes, seed, ties=False):

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 import shoal
 from shoal.utility.learners import choose_models, train
-from shoal.utility.scoring import SCORES, Predictions, over_rows
+from shoal.utility.results import SCORES, Predictions, over_rows
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])

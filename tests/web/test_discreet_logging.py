@@ -8,7 +8,7 @@ import sys
 CANARY = "QXZW"
 PROGRAM = f"""
 import asyncio, logging, sys, threading, warnings
-from shoal.web.discreet_logging import configure
+from shoal.web.server import configure
 
 logging.getLogger("library").addHandler(logging.StreamHandler())
 configure()

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.web.file_names import display_name, table_suffix
+from shoal.web.uploads import display_name, table_suffix
 
 
 @given(st.text(max_size=300))

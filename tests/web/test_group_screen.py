@@ -19,9 +19,9 @@ from tests.web.test_screens import until
 from shoal import Column
 from shoal.web.project.columns import ColumnInfo, Columns
 from shoal.web.project.editors import Values
-from shoal.web.project.source import Source
+from shoal.web.project.opening import Source
 from shoal.web.screens import layout
-from shoal.web.screens.group_widgets import FilePicker, GroupTable
+from shoal.web.screens.group_dialogs import FilePicker, GroupTable
 from shoal.web.text import group as text
 
 TOWNS = ["Bern", "Basel", "Chur", "Bern", "Genf", "Bern", "<b>Zug</b>", "Thun"]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from shoal import Column, Hierarchy, InputError
+from shoal.web.project.editors import BY_NAME, read_outline, recipe_of, suitable, texts_of
 from shoal.web.project.grouping import EditError
 from shoal.web.project.hierarchies import HierarchyEditor
-from shoal.web.project.recipe_forms import BY_NAME, read_outline, recipe_of, suitable, texts_of
 
 TOWNS = ["Bern", "Basel", "Chur", "Bern", "Genf", "Bern", None]
 

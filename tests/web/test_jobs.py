@@ -14,13 +14,14 @@ import pytest
 from tests.web import job_tasks as tasks
 
 from shoal.errors import InputError
-from shoal.web import job_process, jobs, worker
-from shoal.web.text.stages import STAGES
+from shoal.web import jobs, worker
+from shoal.web import jobs as job_process
+from shoal.web.text.common import STAGES
 
 pytestmark = pytest.mark.slow
 SERVER = """
 import asyncio, sys
-from shoal.web import job_process, jobs, worker
+from shoal.web import jobs as job_process, jobs, worker
 from tests.web import job_tasks
 
 async def main():

@@ -8,8 +8,8 @@ import socket
 import pytest
 
 from shoal.errors import InputError
-from shoal.web import listening
-from shoal.web.listening import bind, host_name
+from shoal.web import server
+from shoal.web.server import bind, host_name
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_a_port_that_is_taken_is_reported(taken):
 
 
 def test_a_port_whose_other_address_is_taken_is_not_used():
-    if not listening._has_ipv6():
+    if not server._has_ipv6():
         pytest.skip("no IPv6 here")
     with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as other:
         other.bind(("::1", 0))
@@ -43,14 +43,14 @@ def test_a_port_whose_other_address_is_taken_is_not_used():
 
 
 def test_names_are_new_and_under_localhost(monkeypatch):
-    monkeypatch.setattr(listening.sys, "platform", "linux")
+    monkeypatch.setattr(server.sys, "platform", "linux")
     assert len({host_name() for _ in range(50)}) == 50
     assert re.fullmatch(r"shoal-[0-9a-f]{16}\.localhost", host_name())
 
 
 def test_without_a_browser_that_resolves_names_the_number_is_used(monkeypatch):
-    monkeypatch.setattr(listening.sys, "platform", "darwin")
-    monkeypatch.setattr(listening.socket, "getaddrinfo", lambda *_: [(0, 0, 0, "", ("10.0.0.1",))])
+    monkeypatch.setattr(server.sys, "platform", "darwin")
+    monkeypatch.setattr(server.socket, "getaddrinfo", lambda *_: [(0, 0, 0, "", ("10.0.0.1",))])
     assert host_name() == "127.0.0.1"
-    monkeypatch.setattr(listening.socket, "getaddrinfo", lambda *_: [(0, 0, 0, "", ("::1",))])
+    monkeypatch.setattr(server.socket, "getaddrinfo", lambda *_: [(0, 0, 0, "", ("::1",))])
     assert host_name().endswith(".localhost")

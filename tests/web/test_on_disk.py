@@ -19,21 +19,21 @@ from nicegui import ui
 from tests.web.conftest import finished
 from tests.web.test_screens import go_on, simulate, until
 
-from shoal.engines.large_table import LargeTable
 from shoal.errors import InputError
 from shoal.identifiers.keys import Key
 from shoal.report import document
+from shoal.rows.large_table import LargeTable
 from shoal.web.project import on_disk
-from shoal.web.project.analyst import Analyst
-from shoal.web.project.desk import Desk, FileRequest, TableRequest
+from shoal.web.project.analyst import Analyst, Desk, FileRequest, TableRequest
 from shoal.web.project.editors import find_values
-from shoal.web.project.feedback import count_groups, foresee
+from shoal.web.project.feedback import STARTS, bounds_of, count_groups, foresee, foresee_draw
 from shoal.web.project.guarantee import PRIVATE
 from shoal.web.project.opening import examine
-from shoal.web.project.private_draw import STARTS, bounds_of, foresee_draw
 from shoal.web.project.studies import list_nodes
 from shoal.web.project.topics import Step
-from shoal.web.text import common, describe, group, open, private_draw, protect, release
+from shoal.web.text import common, group, open, protect, release
+from shoal.web.text import open as describe
+from shoal.web.text import protect as private_draw
 
 TINY = "200MB"  # the least: every table is larger, because Shoal itself needs as much
 
@@ -236,11 +236,11 @@ def test_screens_say_that_rows_stay_on_disk_and_what_is_not_offered(project, pat
         user.find(kind=ui.button, content=open.OPEN).click()
         await until(lambda: project.is_ready(Step.DESCRIBE) and not project.busy)
         await user.should_see("its rows stay on disk")
-        await go_on(user, describe.TITLE)
+        await go_on(user, describe.DESCRIBE_TITLE)
         await go_on(user, group.LEAD)
         await go_on(user, protect.TITLE)
         await user.should_see(protect.METHODS_ON_DISK)
-        await user.should_see(private_draw.TITLE)
+        await user.should_see(private_draw.DRAW_TITLE)
         await until(lambda: project.figures.outlook is not None and project.figures.outlook.exact)
         user.find(common.CREATE).click()
         await until(lambda: bool(project.runs))

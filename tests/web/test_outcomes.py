@@ -16,8 +16,7 @@ from shoal.report.document import contents
 from shoal.risk import assess
 from shoal.web.project.choices import BALANCED, DETAIL, PROTECTED, choices_of
 from shoal.web.project.lattice import LatticeView, explore, recode_sample
-from shoal.web.project.outcomes import Outcome, one_in, percent, side_by_side
-from shoal.web.project.risk_words import answers
+from shoal.web.project.outcomes import Outcome, answers, one_in, percent, side_by_side
 
 
 @cache

@@ -9,8 +9,8 @@ import sys
 import pytest
 from tests.web.conftest import finished
 
+from shoal.web.project.feedback import STARTS, bounds_of, foresee_draw, values_of
 from shoal.web.project.guarantee import PRIVATE
-from shoal.web.project.private_draw import STARTS, bounds_of, foresee_draw, values_of
 
 TINY = "200MB"  # every table is larger, because Shoal itself needs as much
 

@@ -9,8 +9,8 @@ import pytest
 from shoal.errors import InputError
 from shoal.web.project.columns import ColumnInfo, Columns
 from shoal.web.project.guarantee import Guarantee, Sentence
+from shoal.web.project.opening import Source
 from shoal.web.project.project import Project
-from shoal.web.project.source import Source
 from shoal.web.project.topics import Step, Topic
 
 

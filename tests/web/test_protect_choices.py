@@ -16,12 +16,12 @@ from nicegui import ui
 from tests.web.conftest import finished
 from tests.web.test_screens import simulate, until
 
-from shoal.web.project.desk import Desk, FileRequest, TableRequest
+from shoal.web.project.analyst import Desk, FileRequest, TableRequest
 from shoal.web.project.feedback import count_groups
-from shoal.web.project.guarantee import PRIVATE, RARE, Sentence
-from shoal.web.project.levels import offer_levels, stated_levels
-from shoal.web.project.promises import not_promised
-from shoal.web.text import common, private_draw, protect
+from shoal.web.project.guarantee import PRIVATE, RARE, Sentence, not_promised
+from shoal.web.project.lattice import offer_levels, stated_levels
+from shoal.web.text import common, protect
+from shoal.web.text import protect as private_draw
 
 
 @pytest.fixture(scope="module")

@@ -25,10 +25,10 @@ from shoal.risk import assess
 from shoal.web.project.columns import ColumnInfo, Columns
 from shoal.web.project.guarantee import Guarantee
 from shoal.web.project.lattice import explore
+from shoal.web.project.opening import Preview, Source
 from shoal.web.project.runs import Run
-from shoal.web.project.source import Preview, Source
 from shoal.web.screens import layout
-from shoal.web.screens.group_widgets import FilePicker
+from shoal.web.screens.group_dialogs import FilePicker
 from shoal.web.screens.release_evidence import read_answers
 from shoal.web.text import release as text
 

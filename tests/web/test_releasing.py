@@ -17,9 +17,9 @@ from tests.web.conftest import finished
 from typer.testing import CliRunner
 
 from shoal.cli import app
-from shoal.core.hierarchies.hierarchy import Hierarchy
 from shoal.errors import InputError
 from shoal.identifiers.keys import Key
+from shoal.table.hierarchy import Hierarchy
 from shoal.web.project.columns import Columns
 from shoal.web.project.saving import apply, list_projects, resume, save
 
@@ -76,7 +76,7 @@ def test_the_recipe_repeats_the_release_byte_for_byte(
 def test_the_recipe_of_pseudonyms_and_edited_hierarchies_repeats_the_release(
     project, patients, tmp_path, monkeypatch
 ):
-    from shoal.web.project.desk import hierarchy_of
+    from shoal.web.project.analyst import hierarchy_of
 
     key = tmp_path / "key.bin"
     Key.new().write(key)

@@ -13,9 +13,11 @@ from nicegui.testing import user_simulation
 from tests.web.conftest import finished
 
 from shoal.support.wording import option
+from shoal.web.project import guarantee
 from shoal.web.project.topics import Step, Topic
 from shoal.web.screens import layout
-from shoal.web.text import common, describe, group, obstacles, open, protect
+from shoal.web.text import common, group, open, protect
+from shoal.web.text import open as describe
 
 SECONDS = 60  # for a busy machine
 
@@ -52,7 +54,7 @@ def test_five_actions_lead_from_a_file_to_a_release(project, patients):
         user.find(open.PATH).type(str(patients))
         user.find(kind=ui.button, content=open.OPEN).click()
         await until(lambda: project.is_ready(Step.DESCRIBE) and not project.busy)
-        await go_on(user, describe.TITLE)
+        await go_on(user, describe.DESCRIBE_TITLE)
         await go_on(user, group.LEAD)
         await go_on(user, protect.TITLE)
         user.find(common.CREATE).click()
@@ -112,7 +114,7 @@ def test_names_that_look_like_data_can_be_names(project, tmp_path):
         await user.open("/")
         await project.open(path)
         await user.should_see(open.NO_NAMES)
-        await user.should_see(obstacles.NOT_READ)
+        await user.should_see(guarantee.NOT_READ)
         user.find(open.NO_NAMES_NO).click()
         await until(lambda: not project.problem and not project.busy and len(project.columns))
         assert [column.name for column in project.columns] == ["2001", "2002"]
@@ -223,9 +225,9 @@ def test_the_promise_is_changed_sentence_by_sentence(project, patients):
 
 
 def test_every_method_has_a_form(project, patients, caplog):
-    from shoal.anonymize import METHODS
+    from shoal.methods.registry import METHODS
+    from shoal.web.project.feedback import STARTS
     from shoal.web.project.guarantee import PRIVATE
-    from shoal.web.project.private_draw import STARTS
 
     async def body(user):
         await project.open(patients)

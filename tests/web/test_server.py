@@ -126,7 +126,7 @@ def test_a_file_or_a_port_that_cannot_be_used_is_one_line(start, folders):
 
 def test_the_browser_is_opened_through_a_private_file(tmp_path, monkeypatch):
     from shoal.web.guard import Access
-    from shoal.web.workspace import Workspace
+    from shoal.web.uploads import Workspace
 
     opened = []
     monkeypatch.setattr(server.webbrowser, "open", opened.append)

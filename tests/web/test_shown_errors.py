@@ -8,8 +8,8 @@ import pytest
 
 from shoal.web.project.feedback import Figures, Outlook
 from shoal.web.project.guarantee import Guarantee
+from shoal.web.project.opening import Source
 from shoal.web.project.runs import Run
-from shoal.web.project.source import Source
 from shoal.web.project.topics import Step
 
 pytest.importorskip("nicegui")
@@ -20,7 +20,7 @@ from tests.web.conftest import finished
 from tests.web.test_screens import until
 
 from shoal.web.screens import layout
-from shoal.web.screens.studying import watch
+from shoal.web.screens.parts import watch
 from shoal.web.text import group
 
 NAME = "patients of 2024.csv"

@@ -14,12 +14,12 @@ from tests.web.conftest import finished
 
 import shoal
 from shoal.errors import InputError
-from shoal.privacy.expressions import parse
+from shoal.privacy.models import parse
 from shoal.risk import assess
 from shoal.web.project import studies
 from shoal.web.project.lattice import explore
 from shoal.web.project.releasing import KEPT
-from shoal.web.project.study_runs import Studies
+from shoal.web.project.studies import Studies
 
 
 def quiet(fraction, text):

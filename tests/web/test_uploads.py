@@ -11,8 +11,7 @@ import pytest
 from starlette.applications import Starlette
 
 from shoal.web.guard import Access, Guard
-from shoal.web.uploads import PATH, Upload, Uploads
-from shoal.web.workspace import Workspace
+from shoal.web.uploads import PATH, Upload, Uploads, Workspace
 
 HOST = "fish.localhost:8123"
 BROKEN = object()  # the browser goes away

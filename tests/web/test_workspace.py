@@ -11,12 +11,12 @@ import sys
 import pytest
 
 from shoal.errors import OutputError
-from shoal.web.workspace import Workspace, open_workspace
+from shoal.web.uploads import Workspace, open_workspace
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from shoal.web.workspace import open_workspace
+from shoal.web.uploads import open_workspace
 
 with open_workspace(Path(sys.argv[1])) as workspace:
     (workspace.new_folder() / "table.csv").write_text("QXZW")

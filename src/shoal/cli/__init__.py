@@ -19,25 +19,24 @@ from shoal._compat.typer import (
 from shoal._version import __version__
 from shoal.cli import (
     anonymize,
+    catalogue,
     compare,
-    datasets,
     demo,
     dp,
     evidence,
     hierarchy,
     inspect,
     keys,
-    methods,
     metrics,
     risk,
     robust,
     utility,
     verify,
     warm,
-    web,
 )
+from shoal.cli import demo as web
+from shoal.cli.shared.console import CLOSED_PIPE, OutputFailed, guarded
 from shoal.cli.shared.options import Command, Group
-from shoal.cli.shared.streams import CLOSED_PIPE, OutputFailed, guarded
 
 app = typer.Typer(
     name="shoal",
@@ -66,9 +65,9 @@ app.add_typer(dp.app, name="dp", rich_help_panel=_MORE)
 app.add_typer(robust.app, name="robust", rich_help_panel=_MORE)
 app.add_typer(hierarchy.app, name="hierarchy", rich_help_panel=_MAKE)
 app.add_typer(keys.app, name="keys", rich_help_panel=_MAKE)
-app.command(cls=Command, rich_help_panel=_LIST)(methods.methods)
+app.command(cls=Command, rich_help_panel=_LIST)(catalogue.methods)
 app.command(cls=Command, rich_help_panel=_LIST)(warm.warm)
-app.add_typer(datasets.app, name="datasets", rich_help_panel=_LIST)
+app.add_typer(catalogue.app, name="datasets", rich_help_panel=_LIST)
 
 
 @app.callback(invoke_without_command=True)

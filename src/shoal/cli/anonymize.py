@@ -1,16 +1,23 @@
-"""`shoal anonymize`: make a verified release of a file."""
+"""`shoal anonymize`: make a verified release of a file.
+
+A control group: people who are held back from a release, to measure attacks on it.
+
+The options of `shoal anonymize` that no other command has.
+"""
 
 from __future__ import annotations
 
-from dataclasses import fields
+import re
+from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shoal.cli.dp.ledger import opened
-from shoal.cli.keys.options import (
+from shoal.cli.dp import opened
+from shoal.cli.evidence import Pack, PageLanguage, QuestionnaireFile, SignKey, prepared_evidence
+from shoal.cli.keys import (
     Domain,
     KeyCommand,
     KeyEnvironment,
@@ -21,15 +28,6 @@ from shoal.cli.keys.options import (
 )
 from shoal.cli.projects import anonymize_project, is_project, refuse_options
 from shoal.cli.shared.console import announce_compilation, bars, emit, note, out
-from shoal.cli.shared.evidence import (
-    Pack,
-    PageLanguage,
-    QuestionnaireFile,
-    SignKey,
-    prepared_evidence,
-)
-from shoal.cli.shared.held_out import Control, ControlGroup
-from shoal.cli.shared.method_options import chosen_method
 from shoal.cli.shared.options import (
     File,
     Force,
@@ -37,38 +35,207 @@ from shoal.cli.shared.options import (
     Json,
     K,
     check_outputs,
+    output_path,
+    seed_option,
     wanted_model,
 )
-from shoal.cli.shared.populations import PopulationFile, with_population
-from shoal.cli.shared.release_options import (
-    EscapeFormulas,
-    Evidence,
-    KeepOrder,
-    LedgerFile,
-    MaxLeftOut,
-    Method,
-    MethodOptions,
-    Models,
-    NewSchema,
-    Output,
-    PartFormat,
-    People,
-    Picture,
-    Report,
-    Seed,
-    Target,
-)
-from shoal.cli.shared.repeating import typed
-from shoal.cli.shared.scaling import Partitioned, check_source, load_or_open
-from shoal.cli.shared.sources import EveryRole, Form, grouped
+from shoal.cli.shared.scaling import Partitioned, check_source, chosen_method, load_or_open
+from shoal.cli.shared.sources import EveryRole, Form, PopulationFile, grouped, with_population
+from shoal.cli.shared.summary import typed
 from shoal.errors import InputError
 from shoal.support.outputs import outputs_together
+from shoal.support.wording import counted
 
 if TYPE_CHECKING:
-    from shoal.core.publishing.row_order import Order
-    from shoal.core.release import Release
-    from shoal.core.table import Table
-    from shoal.core.verification import Verification
+    from shoal.files.writing import Order
+    from shoal.release.release import Release
+    from shoal.release.verification import Verification
+    from shoal.table.table import Table
+
+
+Control = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Hold this share of the people back, such as 10%, and write them next to the output, "
+        "for `shoal risk attack --control`.",
+    ),
+]
+_SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*(%?)")
+
+
+@dataclass(eq=False)
+class ControlGroup:
+    """The people who are held back from a release; nobody if no share is asked for.
+
+    share: the share of the people, None for nobody.
+    file: where they are written: `r.control.csv` for the release `r.csv`.
+    force: whether the file may be overwritten.
+    people: the held-back people, once they are drawn.
+    """
+
+    share: float | None = None
+    file: Path | None = None
+    force: bool = False
+    people: Table | None = None
+
+    @classmethod
+    def of(cls, text: str | None, output: Path | None, *, force: bool) -> ControlGroup:
+        """Return the control group that is asked for as `10%` or `0.1`."""
+        if text is None:
+            return cls()
+        match = _SHARE.fullmatch(text.strip())
+        share = float(match[1]) / (100 if match[2] else 1) if match else 0.0
+        if not 0 < share < 1:
+            raise InputError(f"--control must be more than 0 and less than 100 %, not {text!r}")
+        if output is None:
+            raise InputError("--control needs an output file, next to which it is written; give -o")
+        file = output.with_name(f"{output.stem}.control{output.suffix}")
+        check_outputs(file, None, force=force)
+        return cls(share, file, force)
+
+    def held_back(self, table: Table, seed: int | None) -> Table:
+        """Draw the control group, and return the table without it.
+
+        All rows of a person, or of a household if the table has households, stay together.
+        """
+        import numpy as np
+
+        if self.share is None:
+            return table
+        check_outputs(self.file, None, force=self.force)  # now that all inputs are known
+        unit = table.unit
+        ids = np.arange(len(table)) if unit is None else unit.ids
+        count = len(table) if unit is None else unit.count
+        held = max(round(self.share * count), 1)
+        if held >= count:
+            raise InputError("--control leaves nobody to release; choose a smaller share")
+        drawn = np.zeros(count, dtype=np.bool_)
+        drawn[np.random.default_rng(seed or 0).permutation(count)[:held]] = True
+        self.people = table.take(np.flatnonzero(drawn[ids]))
+        return table.take(np.flatnonzero(~drawn[ids]))
+
+    def write(self) -> dict[str, Any]:
+        """Write the people, and return what to report about them."""
+        from shoal.files.writing import write_table
+
+        if self.people is None or self.file is None:
+            return {}
+        write_table(self.people.to_arrow(), self.file, force=self.force)
+        return {"control": {"file": str(self.file), "people": self.people.people}}
+
+    def show(self) -> None:
+        """Print where the people are written."""
+        if self.people is not None:
+            out.print(
+                f"control group of {counted(self.people.people, 'person', 'people')} written to "
+                f"{self.file}; it is not anonymized",
+                soft_wrap=True,
+            )
+
+
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        parser=output_path,
+        help="The file to write: .csv, .tsv or .parquet. A name without an ending, or with a slash "
+        "at its end, is a folder of parts.",
+    ),
+]
+PartFormat = Annotated[
+    Literal["parquet", "csv"],
+    typer.Option("--parts", help="The format of the parts of a folder."),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODEL", help="Another privacy model: 'l-diversity(3, disease)'. Repeatable."
+    ),
+]
+Method = Annotated[
+    str, typer.Option(metavar="NAME", help="The method; `shoal methods` lists all of them.")
+]
+MethodOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", "-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."
+    ),
+]
+Seed = Annotated[int | None, seed_option("The random seed, for randomized methods.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a report for reviewers, such as an ethics board: .html or .json.",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="With --report: add how well models trained on the release predict this column.",
+    ),
+]
+Picture = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Draw the lattice of a full-domain method, up to 3,000 nodes: .png, .svg or .html.",
+    ),
+]
+KeepOrder = Annotated[
+    bool,
+    typer.Option(
+        "--keep-order",
+        help="Write the rows in the order of FILE, which can reveal what is hidden. Default: sort "
+        "them by their published values.",
+    ),
+]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="Prefix a quote to cells and column names of a CSV file that a spreadsheet would run: "
+        "=1+1.",
+    ),
+]
+People = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Of a project: draw N people at random, with all their rows in all tables.",
+    ),
+]
+MaxLeftOut = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        help="Rows of people with several that km-anonymity may leave out, at most.",
+    ),
+]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Charge a differentially private release to this `shoal dp ledger`.",
+    ),
+]
+NewSchema = Annotated[
+    bool,
+    typer.Option(
+        "--new-schema", help="State that this is the ledger's table, with a changed schema."
+    ),
+]
+Evidence = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Write an evidence pack to this folder: figures, what regimes ask, and a verifier.",
+    ),
+]
 
 
 @grouped
@@ -122,8 +289,8 @@ def anonymize(
     A table that needs more than --memory stays on disk: FILE may then also be a folder of files or
     a pattern such as 'visits-*.parquet', also at an address such as s3://bucket/visits.
     """
-    from shoal.anonymize import anonymize as run
     from shoal.cli.shared.summary import summarize
+    from shoal.methods import anonymize as run
 
     check_source(file)
     wanted = wanted_model(k, model)
@@ -230,7 +397,7 @@ def _show(data: dict[str, Any], written: dict[str, Path | None], held_out: Contr
 
 def _note_output(release: Release, output: Path, form: dict[str, Any]) -> None:
     """Print what to know about what was written, given the options of `write`."""
-    from shoal.core.publishing.staging import is_text_output
+    from shoal.files.writing import is_text_output
 
     if form["order"] == "original":
         note("rows keep the order of FILE: their positions can reveal what the cells hide")
@@ -241,10 +408,10 @@ def _note_output(release: Release, output: Path, form: dict[str, Any]) -> None:
 def _note_formulas(release: Release) -> None:
     """Print which columns of a text file contain cells that a spreadsheet would run."""
     from shoal.cli.shared.summary import is_large, is_sampled
-    from shoal.core.publishing.formulas import count_formulas
+    from shoal.files.writing import count_formulas
 
     if is_large(release):
-        from shoal.engines.ordering import formula_columns
+        from shoal.rows.publishing import formula_columns
 
         named = formula_columns(release)
     elif is_sampled(release):
@@ -266,7 +433,7 @@ def _what(output: Path | None) -> str:
 
 def _check_drawn(method: str, asked: dict[str, Any]) -> None:
     """Refuse options whose output would reveal unreleased records of a randomized method."""
-    from shoal.anonymize import METHODS
+    from shoal.methods.registry import METHODS
 
     for option, value in asked.items():
         if value and hasattr(METHODS[method], "price"):

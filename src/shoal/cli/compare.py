@@ -10,7 +10,6 @@ import typer
 from rich.padding import Padding
 
 from shoal.cli.shared.console import announce_compilation_of, bars, emit, grid, note, out, share
-from shoal.cli.shared.method_options import method_options
 from shoal.cli.shared.options import (
     File,
     Force,
@@ -20,6 +19,7 @@ from shoal.cli.shared.options import (
     names,
     seed_option,
 )
+from shoal.cli.shared.scaling import method_options
 from shoal.cli.shared.sources import EveryRole, Form, grouped, load
 from shoal.errors import InputError
 from shoal.support.wording import counted, people_in_rows

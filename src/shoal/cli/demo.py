@@ -1,7 +1,11 @@
-"""`shoal demo`: the whole workflow on a generated hospital table."""
+"""`shoal demo`: the whole workflow on a generated hospital table.
+
+`shoal web`: the web app, on this computer only.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,11 +36,11 @@ def demo(
     report.html (the report) to the folder, all or none. Files of an earlier demo are replaced;
     other files with these names are replaced only with --force.
     """
-    from shoal.anonymize import anonymize as run
     from shoal.cli.shared.summary import show_summary, summarize
-    from shoal.datasets.writing import write_patients
+    from shoal.datasets.published import write_patients
+    from shoal.files.reading import read
+    from shoal.methods import anonymize as run
     from shoal.privacy import KAnonymity, LDiversity
-    from shoal.reading import read
 
     model = KAnonymity(k) & LDiversity(2, "diagnosis")
     _check_folder(folder, force=force)
@@ -67,7 +71,7 @@ def demo(
 
 def _check_folder(folder: Path, *, force: bool) -> None:
     """Raise an error before any work if the files cannot be written or are not from a demo."""
-    from shoal.datasets.writing import schema_text
+    from shoal.datasets.published import schema_text
     from shoal.support.files import check_writable
 
     if not folder.is_dir():
@@ -85,3 +89,44 @@ def _sample(title: str, data: Any, rows: int = 4) -> None:
         table.add_row(*("" if cell is None else str(cell) for cell in row.values()))
     out.print(table)
     out.print()
+
+
+def web(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A table to open; it is read where it is."),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address only; open no browser.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(metavar="N", help="The port; 0 for any free one.", min=0, max=65_535)
+    ] = 0,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="The memory for a table, such as 4GB; rows of a larger table stay on disk. "
+            "Default: 70 % of the machine's.",
+        ),
+    ] = None,
+) -> None:
+    """Open the web app: from a table to a release, its report and its recipe, in five screens.
+
+    It listens on this computer only, and nothing leaves it. The address that it prints works once,
+    in one browser. Ctrl-C stops it and removes what it stored, except the files that you saved.
+    """
+    from shoal.rows.memory import Budget
+    from shoal.support.files import check_readable
+    from shoal.web.server import serve
+
+    if file is not None:
+        check_readable(file)
+    Budget.parse(memory)
+
+    def say(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    serve(file, port=port, browser=not no_browser, memory=memory, say=say)
+    say("Shoal has stopped")

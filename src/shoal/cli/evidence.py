@@ -1,25 +1,146 @@
-"""`shoal evidence`: an evidence pack about a released file, made by any tool."""
+"""`shoal evidence`: an evidence pack about a released file, made by any tool.
+
+The evidence pack of a command: checked before any work, written after the release.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.risk.attack import ControlFile, load_control
+from shoal.cli.risk.assess import ControlFile, load_control
 from shoal.cli.shared.console import announce_compilation, bars, emit, out
-from shoal.cli.shared.evidence import PageLanguage, QuestionnaireFile, SignKey, requested_evidence
 from shoal.cli.shared.options import Force, Hierarchies, Json, K, Key, wanted_model
 from shoal.cli.shared.pairs import Original, Released, load_pair
-from shoal.cli.shared.repeating import typed
 from shoal.cli.shared.sources import EveryRole, Form, grouped
+from shoal.cli.shared.summary import typed
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.core.publishing.row_order import Order
-    from shoal.core.release import Release
+    from shoal.evidence import Questionnaire
+    from shoal.evidence.pack import SigningKey
+    from shoal.files.writing import Order
+    from shoal.release.release import Release
+    from shoal.table.table import Table
+
+
+QuestionnaireFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="For evidence: a YAML file about the context, such as recipient and controls.",
+    ),
+]
+SignKey = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="For evidence: sign with this Ed25519 private key, a PEM file."
+    ),
+]
+
+PageLanguage = Annotated[
+    str,
+    typer.Option(metavar="LANGUAGE", help="For evidence: the language of its page: en, de or fr."),
+]
+
+
+@dataclass(frozen=True)
+class Pack:
+    """An evidence pack that is to be written.
+
+    Parameters:
+        folder: The folder of the pack.
+        released: The file that the pack is about.
+        questionnaire: Answers about the context.
+        key: The key to sign with, None for no signature.
+        force: Replace an existing pack.
+        language: The language of the page.
+    """
+
+    folder: Path
+    released: Path
+    questionnaire: Questionnaire
+    key: SigningKey | None
+    force: bool
+    language: str = "en"
+
+    def write(
+        self, release: Release, report: Mapping[str, Any], control: Table | None = None
+    ) -> dict[str, Any]:
+        """Write the pack, and return its folder and the SHA-256 of its manifest.
+
+        Parameters:
+            release: The release.
+            report: The contents of its report.
+            control: People who are not released, for attacks on the release.
+        """
+        from shoal.evidence import write_evidence
+
+        digest = write_evidence(
+            release,
+            self.folder,
+            self.released,
+            questionnaire=self.questionnaire,
+            control=control,
+            language=self.language,
+            sign_key=self.key,
+            report=report,
+            force=self.force,
+        )
+        return {"folder": str(self.folder), "sha256": digest, "signed": self.key is not None}
+
+
+def prepared_evidence(
+    folder: Path | None,
+    questionnaire: Path | None,
+    sign_key: Path | None,
+    language: str,
+    output: Path | None,
+    *,
+    force: bool,
+) -> Pack | None:
+    """Return the pack that the options request, None for none; wrong options are errors."""
+    if folder is None:
+        stated = {
+            "--questionnaire": questionnaire is not None,
+            "--sign-key": sign_key is not None,
+            "--language": language != "en",
+        }
+        for option, given in stated.items():
+            if given:
+                raise InputError(f"{option} needs --evidence DIR")
+        return None
+    if output is None:
+        raise InputError("--evidence needs an output file; name one with -o")
+    return requested_evidence(
+        folder, questionnaire, sign_key, output, force=force, language=language
+    )
+
+
+def requested_evidence(
+    folder: Path,
+    questionnaire: Path | None,
+    sign_key: Path | None,
+    released: Path,
+    *,
+    force: bool,
+    language: str = "en",
+) -> Pack:
+    """Return a pack about a released file, with its options checked."""
+    from shoal.evidence import Questionnaire
+    from shoal.evidence.language import Language
+    from shoal.evidence.pack import SigningKey, check_evidence
+
+    check_evidence(folder, released, force=force)
+    Language.read(language)
+    answers = Questionnaire() if questionnaire is None else Questionnaire.read(questionnaire)
+    key = None if sign_key is None else SigningKey.read(sign_key)
+    return Pack(folder, released, answers, key, force, language)
 
 
 @grouped
@@ -87,7 +208,7 @@ def evidence(
 
 def _check_people(release: Release) -> None:
     """Refuse figures about people if it is not certain which rows are whose."""
-    from shoal.reading.released import MATCHED
+    from shoal.release.reading import MATCHED
 
     if release.original.unit is not None and MATCHED in release.run.notes:
         raise InputError(
@@ -100,7 +221,8 @@ def _order(release: Release, released: Path) -> Order:
     """Return "original" if the rows of the file have the order of the original table."""
     import pyarrow as pa
 
-    from shoal.reading import Format, read_arrow
+    from shoal.files.formats import Format
+    from shoal.files.reading import read_arrow
 
     names = list(release.recodings)
     file, rows = read_arrow(released, Format(), names, expected=names), release.to_arrow()

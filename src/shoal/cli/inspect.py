@@ -26,7 +26,7 @@ from shoal.errors import OutputError
 from shoal.support.files import check_readable, check_writable, replace_file
 
 if TYPE_CHECKING:
-    from shoal.reading.formats import Format
+    from shoal.files.formats import Format
 
 _UNCHANGED = (
     "\nsensitive and insensitive columns are published unchanged; round those that single people "
@@ -64,10 +64,10 @@ def inspect(
     categories; the screen shows no values. Bounds are never taken from the data: a comment in the
     schema asks for them.
     """
+    from shoal.files.formats import guesses_of
+    from shoal.files.reading import read_arrow
+    from shoal.files.requests import check_dates
     from shoal.inspection import describe, suggest_schema
-    from shoal.reading.checks import check_dates
-    from shoal.reading.files import read_arrow
-    from shoal.reading.formats import guesses_of
 
     check_readable(file)
     columns, trees = roles.columns, hierarchies_of(hierarchy)
@@ -106,7 +106,7 @@ def inspect(
 
 def _form(columns: dict[str, dict[str, Any]], stated: dict[str, Any]) -> Format:
     """Return the file format, with the missing codes that columns of the schema declare."""
-    from shoal.reading.formats import Format
+    from shoal.files.formats import Format
 
     missing_in = {name: spec["missing"] for name, spec in columns.items() if "missing" in spec}
     return Format(**stated, missing_in=missing_in)
@@ -134,7 +134,7 @@ def _check_schema(output: Path, *, force: bool) -> None:
 
 def _spec(name: str, known: dict[str, Any], trees: dict[str, Any]) -> dict[str, Any]:
     """Return the specification of a sensitive column: kind, order, bounds and hierarchy."""
-    from shoal.core.hierarchies.hierarchy import Hierarchy
+    from shoal.table.hierarchy import Hierarchy
 
     tree = trees.get(name, known.get("hierarchy"))
     read = Hierarchy.read(tree) if isinstance(tree, (str, Path)) else tree

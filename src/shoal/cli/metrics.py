@@ -1,23 +1,37 @@
-"""`shoal metrics`: the information loss of a released file, made by any tool."""
+"""`shoal metrics`: the information loss of a released file, made by any tool.
+
+`shoal metrics` for a file that is no generalization of the original: distributions only.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.shared.console import announce_compilation, bars, emit, grid, number, out, share
-from shoal.cli.shared.distributions import show_distributions
+from shoal.cli.shared.console import (
+    announce_compilation,
+    bars,
+    emit,
+    grid,
+    note,
+    number,
+    out,
+    share,
+)
 from shoal.cli.shared.options import Hierarchies, Json, Key
 from shoal.cli.shared.pairs import Original, Released, load_pair
 from shoal.cli.shared.scaling import Scale
-from shoal.cli.shared.sources import EveryRole, Form, grouped
-from shoal.core.tally import Tally, released_of
-from shoal.errors import NotCovering
+from shoal.cli.shared.sources import EveryRole, Form, Roles, grouped, load, of_release
+from shoal.errors import InputError, NotCovering
+from shoal.release.provenance import Tally, released_of
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
-    from shoal.core.release import Release
+    from shoal.comparison.distributions import Distributions
+    from shoal.release.release import Release
+
 
 _BETTER = {"low": "lower", "high": "higher"}
 _PEOPLE = ("released_people", "suppressed_people", "smallest_class", "average_class_people")
@@ -95,7 +109,7 @@ def metrics(
             return
         with announce_compilation(quiet=json):
             data = _measure(release, metric, target, raw=raw, by_attribute=by_attribute)
-    emit(json, data, lambda: _show(data))
+    emit(json, data, lambda: _show_losses(data))
 
 
 def _measure(
@@ -107,7 +121,7 @@ def _measure(
     by_attribute: bool,
 ) -> dict[str, Any]:
     from shoal.metrics import METRICS, evaluate, undefined
-    from shoal.reading.released import MATCHED
+    from shoal.release.reading import MATCHED
 
     values = evaluate(release, names, raw=raw, target=target)
     table = release.original
@@ -140,7 +154,7 @@ def _for_population(release: Release, names: list[str]) -> dict[str, Any]:
     }
 
 
-def _show(data: dict[str, Any]) -> None:
+def _show_losses(data: dict[str, Any]) -> None:
     from shoal.metrics import METRICS
 
     _show_counts(data)
@@ -214,3 +228,51 @@ def _show_by_attribute(data: dict[str, Any]) -> None:
     for name, losses in data["by_attribute"].items():
         columns.add_row(name, *(share(losses[column]) for column in data["quasi"]))
     out.print(columns)
+
+
+_MOST_CELLS = 0.5  # share of a column
+
+
+def show_distributions(
+    original: Path,
+    released: Path,
+    roles: Roles,
+    hierarchy: Hierarchies,
+    form: Form,
+    reason: InputError,
+    *,
+    json: bool,
+) -> None:
+    """Compare distributions, and state why the metrics of a generalization are not defined.
+
+    Parameters:
+        reason: Why the release does not cover the original; raised if most cells of a column
+            cannot be read, so that they are labels rather than other values.
+    """
+    from shoal.cli.risk.link import arrow_of
+    from shoal.comparison.distributions import compare_distributions
+
+    table = load(original, roles, hierarchy, form, quiet=True)
+    columns = [*table.quasi, *table.sensitive]
+    stated = of_release(released, {**roles.known.file, **form.stated})
+    found = compare_distributions(table, arrow_of(released, stated, columns))
+    if max(found.unread.values()) > _MOST_CELLS:
+        raise reason
+    note(f"metrics of generalized cells are not defined: {reason}")
+    data: dict[str, Any] = {"truthful": False, "reason": str(reason), **found.to_dict()}
+    emit(json, data, lambda: _show_distributions(found))
+
+
+def _show_distributions(found: Distributions) -> None:
+    rows = grid(
+        "column", "Hellinger distance of its distribution: 0 = equal, 1 = nothing in common"
+    )
+    for name, distance in found.hellinger.items():
+        rows.add_row(name, number(distance))
+    out.print(rows)
+    if found.correlations:
+        out.print()
+        pairs = grid("correlation of", "original", "released")
+        for (one, other), (before, after) in found.correlations.items():
+            pairs.add_row(f"{one}, {other}", number(before), number(after))
+        out.print(pairs)

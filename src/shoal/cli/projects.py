@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.keys.options import Secrets
+from shoal.cli.keys import Secrets
 from shoal.cli.shared.console import (
     announce_compilation,
     bars,

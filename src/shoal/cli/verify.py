@@ -1,9 +1,17 @@
-"""`shoal verify`: check whether a file meets a guarantee, and how anonymous it is."""
+"""`shoal verify`: check whether a file meets a guarantee, and how anonymous it is.
+
+Checks of a model on a released file.
+
+What `shoal verify` prints about a file.
+
+`shoal verify` of a file whose rows stay on disk.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,22 +20,23 @@ import typer
 from shoal.cli.projects import verify_set
 from shoal.cli.shared.console import (
     about,
+    bars,
     emit,
+    grid,
+    note,
     notes,
+    number,
+    out,
+    show_warnings,
+    verdict,
 )
-from shoal.cli.shared.model_checks import check_file
 from shoal.cli.shared.options import File, Hierarchies, Json, K, Key, wanted_model
-from shoal.cli.shared.populations import (
-    PopulationFile,
-    fit_file,
-    needs_population,
-    read_population,
-)
-from shoal.cli.shared.published_files import (
+from shoal.cli.shared.pairs import (
     check_people,
     figures,
     known_columns,
     linking_columns,
+    pair_on_disk,
     refuse_unknown_person,
     stated_units,
     unclear_people,
@@ -36,21 +45,32 @@ from shoal.cli.shared.scaling import Scale, check_source
 from shoal.cli.shared.sources import (
     EveryRole,
     Form,
+    PopulationFile,
     Roles,
     as_written,
+    fit_file,
     grouped,
     load,
+    needs_population,
     of_release,
+    read_population,
     with_missing_as_text,
 )
-from shoal.cli.shared.verified import show_verified
-from shoal.cli.shared.verified_on_disk import Beside, verify_on_disk
 from shoal.errors import InputError
+from shoal.support.wording import counted
+from shoal.table.column import Role
+from shoal.table.roles import UnassignedColumns
 
 if TYPE_CHECKING:
-    from shoal.core.table import Table
+    from shoal.checking import Published
+    from shoal.files.schema import Schema
     from shoal.privacy.model import Model
-    from shoal.reading import Schema
+    from shoal.release.release import Release
+    from shoal.release.verification import PopulationFit, Verification
+    from shoal.rows.choice import Choice
+    from shoal.rows.store import Source
+    from shoal.table.classes import Classes
+    from shoal.table.table import Table
 
 
 @grouped
@@ -138,13 +158,13 @@ def _in_memory(
     unlinked: bool,
 ) -> dict[str, Any]:
     """Return what is found about a file that is read into memory."""
-    from shoal.anonymize import check_askable
-    from shoal.core.classes import Classes
-    from shoal.core.linked_rows import link_rows
-    from shoal.core.verification import covers_rows
+    from shoal.methods import check_askable
     from shoal.privacy import profile
-    from shoal.reading import read_released
+    from shoal.release.reading import read_released
+    from shoal.release.verification import covers_rows
     from shoal.risk.caveats import caveats
+    from shoal.table.classes import Classes
+    from shoal.table.linked import link_rows
 
     known = known_columns(roles)
     source = None
@@ -203,10 +223,11 @@ def _published(
     """
     import pyarrow as pa
 
-    from shoal.core.column import Role
-    from shoal.core.table import Table
-    from shoal.core.verification import published_table
-    from shoal.reading import Format, read_arrow
+    from shoal.files.formats import Format
+    from shoal.files.reading import read_arrow
+    from shoal.release.verification import published_table
+    from shoal.table.column import Role
+    from shoal.table.table import Table
 
     quasi = [name for name, spec in known.columns.items() if spec["role"] == "quasi"]
     with notes():
@@ -240,3 +261,225 @@ def _in_file(columns: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
         for name, spec in columns.items()
         if spec["role"] != "insensitive" or name in names
     }
+
+
+def check_file(
+    wanted: Model,
+    classes: Classes,
+    file: Path,
+    original: Table | None,
+    key: str | None,
+    stated: dict[str, Any],
+    fit: Callable[[], PopulationFit] | None,
+) -> Verification:
+    """Check the model on the classes or, if they do not decide it, with the original.
+
+    A model about matching people and records holds if all classes are large enough.
+    """
+    from shoal.release.reading import read_released
+    from shoal.release.verification import judge
+
+    by_file = original is None or not needs_population(wanted)
+    if by_file and all(_is_decided(part, classes) for part in wanted.parts):
+        return judge(classes, wanted, fit=fit)
+    if original is None:
+        raise InputError(
+            f"{wanted} compares the release with the original; name the original with --original"
+        )
+    with notes():
+        options = of_release(file, stated)
+        return read_released(file, original, key=key, model=wanted, **options).verify()
+
+
+def _is_decided(part: Any, classes: Classes) -> bool:
+    """Return whether classes and population decide a part of the model."""
+    return part.by_class or part.by_release or bool(part.holds(classes).all())
+
+
+_MEANING = {
+    "k": "people in the smallest class; higher is better",
+    "l": "fewest distinct values in a class, except missing; higher is better",
+    "entropy-l": "fewest values in a class by entropy; higher is better",
+    "t": "largest distance from the whole table; lower is better",
+    "alpha": "largest share of one value; lower is better",
+    "delta": "largest log change of a share; lower is better",
+    "beta": "largest relative gain of a share; lower is better",
+}
+
+
+def show_verified(data: dict[str, Any]) -> None:
+    """Print the verdict, the levels that a file achieves, and its warnings."""
+    check = data.get("check")
+    if check:
+        outcome = "holds" if check["holds"] else "does not hold"
+        warnings = data["warnings"]
+        out.print(verdict(check["model"], check["holds"], outcome, warnings), soft_wrap=True)
+        if not check["holds"]:
+            out.print(
+                f"  {check['failing']:,} of {counted(check['classes'], 'class')} break it "
+                f"({counted(check['failing_records'], 'record')})"
+            )
+        show_warnings(data["warnings"])
+        out.print()
+    who = counted(data["records"], "row")
+    if data["people"] is not None:
+        who = f"{counted(data['people'], 'person', 'people')} in {who}"
+    out.print(f"{who}, {counted(data['classes'], 'class')}")
+    if data["people"] is None:
+        out.print("each row counts as one person: the file has no declared person column")
+    out.print()
+    rows = grid("achieved", "", "what it means")
+    for name, value in data["reached"].items():
+        lacking = f" ({number(value)}: some class lacks a value)" if math.isinf(value) else ""
+        rows.add_row(name, number(value), _MEANING[name.partition("(")[0]] + lacking)
+    out.print(rows)
+    if not check:
+        show_warnings(data["warnings"])
+    if data["households"]:
+        out.print("k counts households where a class has fewer of them than people")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A published file and what it is compared with.
+
+    key, hierarchies: the column that matches rows with the original, and what its cells mean.
+    """
+
+    file: Path
+    original: Path | None
+    key: str | None
+    hierarchies: Hierarchies
+    choice: Choice
+
+    def release(self, roles: Roles, form: Form, claim: Model | None) -> Release:
+        """Return the file with its original, row by row."""
+        if self.choice.in_spark:
+            raise InputError(
+                f"{self.file}: rows are not matched with the original in Spark; use --engine duckdb"
+            )
+        assert self.original is not None
+        return pair_on_disk(
+            self.original,
+            self.file,
+            roles,
+            self.hierarchies,
+            form,
+            self.key,
+            {self.key: "identifier"},
+            claim,
+            self.choice.budget,
+        )
+
+
+def verify_on_disk(
+    source: Source,
+    roles: Roles,
+    form: Form,
+    wanted: Model | None,
+    beside: Beside,
+    *,
+    unlinked: bool,
+) -> dict[str, Any]:
+    """Return what is found about a file whose rows stay on disk."""
+    from shoal.checking import baseline_on_disk, published_on_disk
+    from shoal.privacy import profile
+    from shoal.release.verification import covers_rows
+    from shoal.risk.caveats import caveats
+    from shoal.rows.store import Links
+
+    known, original, budget = known_columns(roles), beside.original, beside.choice.budget
+    settings = {**known.file, **form.stated}
+    units: dict[str, Any] = {**stated_units(roles), "rows_are_people": True}
+    linking = linking_columns(roles, units["person"], unlinked=unlinked)
+    with bars(), notes(unless=UnassignedColumns):
+        baseline = None
+        if original is not None and any(s["role"] == "sensitive" for s in known.columns.values()):
+            own = {**known.file, **as_written(original, form.stated)}
+            baseline = baseline_on_disk(original, known.columns, own, units, budget)
+        units["rows_are_people"] = roles.rows_are_people
+        published = published_on_disk(
+            source,
+            known.columns,
+            settings,
+            units,
+            budget,
+            baseline,
+            Links(tuple(linking), people=not unlinked),
+            by_profile=wanted is None or not covers_rows(wanted),
+        )
+        with published.table as table:
+            classes: Classes = published.classes
+            people, found = published.people, published.caveats()
+            households = bool(table.units["household"])
+            if people is None and not households:
+                matched = _matched(roles, form, beside, units)
+                if matched is not None:
+                    classes, found = matched, caveats(matched)
+                    people, households = matched.released_people, bool(units["household"])
+            elif not table.units["person"] and original is not None:
+                check_people(beside.file, units["person"], table.links.columns)
+            _check(wanted, published, classes)
+            reached = profile(classes, published.sensitive)
+            data = figures(published.records, classes, published, reached, found)
+            data["people"], data["households"] = people, households
+            if wanted is not None:
+                checked = _judged(wanted, published, classes, roles, form, beside)
+                data["check"] = checked.to_dict()
+    return data
+
+
+def _matched(roles: Roles, form: Form, beside: Beside, units: dict[str, Any]) -> Classes | None:
+    """Return the classes with the people of the original; None if there are none to count."""
+    if beside.original is None or not (units["person"] or units["household"]):
+        if roles.person:
+            refuse_unknown_person(beside.file, roles.person)
+        return None
+    release = beside.release(roles, form, None)
+    if release.run.notes:
+        raise InputError(unclear_people(beside.file))
+    if any(spec.get("role") == "insensitive" for spec in roles.columns.values()):
+        note("people are matched with the original, so nobody counts whom insensitive columns "
+             "single out")  # fmt: skip
+    classes = release.classes
+    shown = tuple(c for c in classes.table.columns if c.role is not Role.INSENSITIVE)
+    return replace(classes, table=replace(classes.table, columns=shown))
+
+
+def _check(wanted: Model | None, published: Published, classes: Classes) -> None:
+    """Raise an error for a model that does not apply to the file."""
+    if wanted is None:
+        return
+    for name in wanted.columns:
+        if name not in published.sensitive:
+            raise InputError(f"{wanted}: column {name!r} is not sensitive; name it in --sensitive")
+    wanted.check(published.stand_in() if classes is published.classes else classes.table)
+
+
+def _judged(
+    wanted: Model,
+    published: Published,
+    classes: Classes,
+    roles: Roles,
+    form: Form,
+    beside: Beside,
+) -> Verification:
+    """Check the model on the classes, or on rows if it is about more than classes."""
+    from shoal.release.verification import judge
+    from shoal.table.classes import Classes
+
+    if any(part.over_rows for part in wanted.parts) and classes is published.classes:
+        if published.original is not None and wanted.columns:
+            raise InputError(
+                f"{wanted} is compared with an original only in memory; check its models one by one"
+            )
+        return judge(Classes.by_quasi(published.rows_of_people(wanted.columns)), wanted)
+    decided = (part.by_class or part.by_release or part.holds(classes).all()
+               for part in wanted.parts)  # fmt: skip
+    if all(decided):
+        return judge(classes, wanted)
+    if beside.original is None:
+        raise InputError(
+            f"{wanted} compares the release with the original; name the original with --original"
+        )
+    return beside.release(roles, form, wanted).verify()

@@ -1,22 +1,42 @@
-"""Compare many releases of one table: a grid of runs, a tidy table, and the Pareto front."""
+"""Compare many releases of one table: a grid of runs, a tidy table, and the Pareto front.
+
+The identity of a run: its table, model, method, options, seed, figures and version.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from shoal.anonymize import check_askable
-from shoal.anonymize.algorithm import Algorithm
-from shoal.comparison.bench import Bench, check_asked, fresh
-from shoal.comparison.grid import METHODS_BY_DEFAULT, Method, Trial, grid
-from shoal.comparison.identity import fingerprint, identify
+import pyarrow as pa
+
+from shoal.comparison.bench import COST, RISKS, RUN, SHAPE, Bench, check_asked, fresh
+from shoal.comparison.grid import METHODS_BY_DEFAULT, Method, Trial, grid, options_of
 from shoal.comparison.results import Comparison
 from shoal.comparison.runner import Outcome, run_tasks
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.methods import check_askable, versions
+from shoal.methods.algorithm import Algorithm
 from shoal.privacy.model import Model
+from shoal.release.release import Release
+from shoal.support.wording import plain
+from shoal.table.table import Table
+
+if TYPE_CHECKING:
+    from shoal.table.hierarchy import Hierarchy
+
+__all__ = [
+    "METHODS_BY_DEFAULT",
+    "Comparison",
+    "Outcome",
+    "Trial",
+    "compare",
+    "run_tasks",
+]
 
 
 def compare(
@@ -94,7 +114,7 @@ def _figures(
     """Return the figures in addition to the metrics: risk and utility first, then the caller's."""
     found: dict[str, Callable[[Release], float]] = {}
     if risk:
-        from shoal.comparison.finding import NAME, expected_risk
+        from shoal.comparison.bench import NAME, expected_risk
 
         found[NAME] = expected_risk
     if utility is not None:
@@ -109,4 +129,56 @@ def _figures(
     return {**found, **measures}
 
 
-__all__ = ["METHODS_BY_DEFAULT", "Comparison", "Outcome", "Trial", "compare", "run_tasks"]
+def identify(trial: Trial, table: str, bench: Bench) -> str:
+    """Return a name for a run, the same on every machine and in every process."""
+    identity = {
+        "table": table,
+        "method": [trial.method, plain(type(trial.algorithm))],
+        "options": options_of(trial.algorithm),
+        "model": str(trial.model),
+        "seed": trial.seed,
+        "metrics": bench.metrics,
+        "measures": plain(bench.measures),
+        "columns": [*RUN, *COST, *SHAPE, *RISKS],
+        "shoal": versions().get("shoal"),
+    }
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def fingerprint(table: Table) -> str:
+    """Return a digest of everything that a method reads from a table.
+
+    This includes cells, kinds, weights, hierarchies, and the person and household of each row.
+    """
+    digest = hashlib.sha256()
+    for column in table.columns:
+        settings = (column.name, column.role, column.kind, float(column.weight), column.bounds)
+        digest.update(repr(settings).encode())
+        digest.update(column.codes.tobytes())
+        digest.update(_bytes(column.values))
+        if column.hierarchy is not None:
+            _add_hierarchy(digest, column.hierarchy)
+    if table.counts is not None:
+        digest.update(table.counts.tobytes())
+    for what, unit in (("person", table.person), ("household", table.household)):
+        if unit is not None:
+            digest.update(what.encode())
+            digest.update(unit.ids.tobytes())
+    return digest.hexdigest()
+
+
+def _add_hierarchy(digest: Any, hierarchy: Hierarchy) -> None:
+    for level in hierarchy.levels:
+        digest.update(repr(level.labels).encode())
+        digest.update(level.groups.tobytes())
+        if level.bounds is not None:
+            digest.update(level.bounds.tobytes())
+
+
+def _bytes(values: Any) -> Any:
+    """Return an Arrow array as the bytes of a file: type, nulls, values."""
+    batch = pa.record_batch([values], names=["values"])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    return sink.getvalue()

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.column import Kind
-from shoal.risk.release_attacks.cells import Cells
-from shoal.risk.release_attacks.sources import Sources, read_sources
+from shoal.risk.release_attacks.sources import Cells, Sources, read_sources
 from shoal.support.arrays import Floats
+from shoal.table.column import Kind
 
 _BINS = 20
 _MAX_SPREAD = 0.05  # share of cells with several values up to which correlations are compared

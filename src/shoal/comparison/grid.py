@@ -7,12 +7,12 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from itertools import product
 from typing import Any
 
-from shoal.anonymize import METHODS
-from shoal.anonymize.algorithm import Algorithm, make
 from shoal.errors import InputError, unknown
+from shoal.methods.algorithm import Algorithm, make
+from shoal.methods.registry import METHODS
 from shoal.privacy import KAnonymity, parse
 from shoal.privacy.model import Model
-from shoal.support.plain_data import plain
+from shoal.support.wording import plain
 
 Method = str | Algorithm | tuple[str, Mapping[str, Any]]
 METHODS_BY_DEFAULT = ("mondrian", "greedy", "sorted", "datafly", "flash")

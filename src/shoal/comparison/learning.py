@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy import KAnonymity
+from shoal.release.release import Release
+from shoal.table.recoding import Recoding
+from shoal.table.table import Table
 from shoal.utility import CLASSIFIERS, REGRESSORS, Utility, evaluate
 from shoal.utility.targets import Target
 

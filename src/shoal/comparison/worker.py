@@ -14,7 +14,7 @@ import time
 import traceback
 from pathlib import Path
 
-from shoal.comparison.parcels import unpack
+from shoal.comparison.runner import unpack
 from shoal.errors import ShoalError
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shoal.core.table import Table
 from shoal.datasets.variants import binned, permuted, random_hierarchies, random_k
 from shoal.errors import unknown
+from shoal.table.table import Table
 
 _BUILT_IN = {
     "health-record": "7 patients of a published worked example",

@@ -1,22 +1,28 @@
-"""Public tables, read from the folder that SHOAL_DATA names."""
+"""Public tables, read from the folder that SHOAL_DATA names.
+
+Public tables with the domains that they happen to have, taken as declared.
+
+For studies of public data only: a domain that is read from the records reveals them.
+"""
 
 from __future__ import annotations
 
 import os
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.hierarchies.hierarchy import Hierarchy
-from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.reading.inference import typed
-from shoal.reading.text_files import open_bytes
+from shoal.files.formats import typed
+from shoal.files.text_files import open_bytes
+from shoal.table.column import Column, Role
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.table import Table
 
 ADULT_QUASI = (
     "sex",
@@ -187,3 +193,22 @@ SOURCES: dict[str, Source] = {
         ("income",),
     ),
 }
+
+
+def take_domains_as_public(table: Table) -> Table:
+    """Return a public table whose types, domains and hierarchies count as declared.
+
+    A claim of differential privacy about such a table does not cover what its domains reveal.
+    """
+    columns = [_declared(c) if c.role is not Role.IDENTIFIER else c for c in table]
+    return replace(table, columns=tuple(columns), guessed=())
+
+
+def _declared(column: Column) -> Column:
+    tree = column.hierarchy
+    return replace(
+        column,
+        type="text" if column.type in (None, "decimal") else column.type,
+        declared=True,
+        hierarchy=None if tree is None else replace(tree, origin="declared"),
+    )

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.column import Column, Kind, Role
-from shoal.core.hierarchies.random_trees import random
-from shoal.core.table import Table
 from shoal.errors import InputError
+from shoal.table.column import Column, Kind, Role
+from shoal.table.recipes import random
+from shoal.table.table import Table
 
 
 def binned(table: Table, bins: int = 20, columns: Sequence[str] | None = None) -> Table:

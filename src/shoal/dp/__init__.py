@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from shoal.dp.audit import Audit, audit
 from shoal.dp.audit_exact import ExactAudit, audit_exactly
 from shoal.dp.claims import DP, Claim, DPUnderSampling
-from shoal.dp.kept_rows import expected_kept, kept_sensitivity
-from shoal.dp.sampling import least_epsilon, least_k, sampling_delta, sampling_loss
-from shoal.dp.sampling_sides import SamplingLoss
-from shoal.support.first_use import on_first_use
+from shoal.dp.planning import expected_kept, kept_sensitivity
+from shoal.dp.sampling import SamplingLoss, least_epsilon, least_k, sampling_delta, sampling_loss
+from shoal.support.imports import on_first_use
 
 if TYPE_CHECKING:
-    from shoal.dp.composition import Composed, compose
+    from shoal.dp.claims import Composed, compose
     from shoal.dp.functional_logistic_regression import FunctionalLogisticRegression
     from shoal.dp.ledger import Ledger
     from shoal.dp.mechanisms import bernoulli, choose, laplace, probabilities
@@ -48,13 +47,13 @@ __all__ = [
 ]
 
 _ON_FIRST_USE = {  # the module of each name
-    "Composed": "composition",
+    "Composed": "claims",
     "FunctionalLogisticRegression": "functional_logistic_regression",
     "Ledger": "ledger",
     "Setting": "planning",
     "bernoulli": "mechanisms",
     "choose": "mechanisms",
-    "compose": "composition",
+    "compose": "claims",
     "laplace": "mechanisms",
     "plan": "planning",
     "probabilities": "mechanisms",

@@ -2,29 +2,196 @@
 
 An audit can refute a claim but never confirm it: rare violations go undetected.
 Ding, Wang, Wang, Zhang & Kifer, "Detecting violations of differential privacy", CCS 2018.
+
+The ε and δ that counted runs prove, and the violations that these runs can detect.
+
+Events on which an audit compares two inputs: sets of outcomes that are likelier on one of them.
+
+Events are chosen on runs that are not used for testing, so the test has no selection bias.
+Neyman & Pearson, "On the problem of the most efficient tests of statistical hypotheses",
+Philosophical Transactions of the Royal Society A 231, 1933.
 """
 
 from __future__ import annotations
 
+import math
+import reprlib
 import textwrap
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from shoal.dp.audit_bounds import (
-    noticeable_delta,
-    noticeable_epsilon,
-    proven_delta,
-    proven_epsilon,
-)
-from shoal.dp.audit_events import Coded, Outcomes, in_words, strongest_sets
 from shoal.dp.claims import Claim
 from shoal.errors import InputError
-from shoal.support.arrays import Bools
-from shoal.support.binomial import lower_bound, upper_bound
+from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.progress import report
+from shoal.support.proportions import lower_bound, upper_bound
+
+POWER = 0.9  # probability that a violation of the reported size is detected
+
+
+def proven_delta(low: ArrayLike, high: ArrayLike, epsilon: float) -> Floats:
+    """Return the δ that a pair of bounds on an event proves at ε."""
+    found = np.asarray(low) - math.exp(epsilon) * np.asarray(high)
+    return np.asarray(np.maximum(found, 0.0), dtype=np.float64)
+
+
+def proven_epsilon(low: ArrayLike, high: ArrayLike, delta: float) -> Floats:
+    """Return the ε that a pair of bounds on an event proves at δ; high is never 0."""
+    ratio = np.maximum(np.asarray(low) - delta, 0.0) / np.asarray(high)
+    return np.asarray(np.log(np.maximum(ratio, 1.0)), dtype=np.float64)
+
+
+def noticeable_delta(runs: int, error: float, epsilon: float, delta: float) -> float:
+    """Return the smallest probability of an event that is detected 9 times out of 10.
+
+    The event has this probability on one input and probability 0 on its neighbour: the simplest
+    violation. 1 if the runs are too few to detect any.
+    """
+    from scipy.stats import beta
+
+    never = upper_bound(0, runs, error)
+
+    def is_noticed(hits: int) -> bool:
+        return float(proven_delta(lower_bound(hits, runs, error), never, epsilon)) > delta
+
+    enough = bisect_left(range(runs + 1), True, key=is_noticed)
+    if enough > runs:
+        return 1.0
+    return float(beta.ppf(POWER, enough, runs - enough + 1))
+
+
+def noticeable_epsilon(runs: int, error: float, epsilon: float, delta: float) -> float:
+    """Return the smallest ε of a coin that is detected 9 times out of 10 if a smaller ε is claimed.
+
+    The coin is randomised response: the truth with probability e^ε / (1 + e^ε), a lie otherwise.
+    Infinite if the runs are too few to detect any.
+    """
+
+    def is_noticed(true: float) -> bool:
+        return _coin(runs, error, true, delta) > epsilon
+
+    low, high = epsilon, epsilon + 50.0
+    if not is_noticed(high):
+        return math.inf
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_noticed(middle) else (middle, high)
+    return high
+
+
+def _coin(runs: int, error: float, epsilon: float, delta: float) -> float:
+    """Return the ε proven for a coin when neither input is luckier than 1 in 20."""
+    from scipy.stats import binom
+
+    unlucky = (1 - POWER) / 2
+    lie = math.exp(-epsilon) / (1 + math.exp(-epsilon))
+    lies: Any = binom.ppf(1 - unlucky, runs, lie)  # number of lies on either input
+    low = lower_bound(runs - lies, runs, error)
+    return float(proven_epsilon(low, upper_bound(lies, runs, error), delta))
+
+
+Outcomes = NDArray[Any] | Sequence[Hashable]
+_BINS = 64  # for outcomes that are real numbers
+_TRIED = 2_000  # sets of outcomes that are compared before one is chosen
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Outcomes of both inputs as codes, and the outcome of each code."""
+
+    first: Counts
+    second: Counts
+    labels: tuple[Hashable, ...]
+
+    @classmethod
+    def of(cls, first: Outcomes, second: Outcomes, chosen_on: int) -> Coded:
+        """Give each outcome a code; real numbers are binned by the runs that choose events."""
+        if not (isinstance(first, np.ndarray) and isinstance(second, np.ndarray)):
+            return cls._numbered(list(first), list(second), chosen_on)
+        if first.dtype.kind == "f":
+            return cls._binned(first, second, chosen_on)
+        rows = np.concatenate([first, second]).reshape(len(first) + len(second), -1)
+        if rows.dtype.kind not in "biu":
+            raise InputError(
+                "outcomes in an array must be numbers; return other outcomes in a list"
+            )
+        _, where, codes = np.unique(_packed(rows), return_index=True, return_inverse=True)
+        labels = (tuple(row) if len(row) > 1 else row[0] for row in rows[where].tolist())
+        return cls(codes[: len(first)], codes[len(first) :], tuple(labels))
+
+    @classmethod
+    def _numbered(cls, first: list[Hashable], second: list[Hashable], chosen_on: int) -> Coded:
+        numbers: dict[Hashable, int] = {}
+        for outcome in (*first[:chosen_on], *second[:chosen_on], *first, *second):
+            numbers.setdefault(outcome, len(numbers))
+        codes = [np.array([numbers[outcome] for outcome in each]) for each in (first, second)]
+        return cls(codes[0], codes[1], tuple(numbers))
+
+    @classmethod
+    def _binned(cls, first: NDArray[Any], second: NDArray[Any], chosen_on: int) -> Coded:
+        if first.ndim > 1:
+            raise InputError(
+                "an outcome must be one number or a tuple of whole numbers, not several real "
+                "numbers; return one of them, or their sum"
+            )
+        seen = np.concatenate([first[:chosen_on], second[:chosen_on]])
+        finite = seen[np.isfinite(seen)]
+        shares = np.linspace(0, 1, _BINS + 1)[1:-1]
+        cuts = np.unique(np.quantile(finite if len(finite) else np.zeros(1), shares))
+        ends = [-np.inf, *cuts.tolist(), np.inf]
+        labels = tuple(f"{low:.4g} to {high:.4g}" for low, high in pairwise(ends))
+        places = [np.searchsorted(cuts, each).astype(np.int64) for each in (first, second)]
+        return cls(places[0], places[1], labels)
+
+
+def _packed(rows: NDArray[Any]) -> Counts:
+    """(rows,) a code for each row of whole numbers, the same only for equal rows."""
+    least = [int(low) for low in rows.min(axis=0)]
+    widths = [int(high) - low + 1 for high, low in zip(rows.max(axis=0), least, strict=True)]
+    if math.prod(widths) >= 2**62:
+        return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    packed = np.zeros(len(rows), dtype=np.int64)
+    for column, low, width in zip(rows.T, least, widths, strict=True):
+        packed = packed * width + (column.astype(np.int64) - low)
+    return packed
+
+
+def strongest_sets(
+    hits: Counts, others: Counts, claim: tuple[float, float], error: float
+) -> list[Bools]:
+    """Return the sets of outcomes with the strongest evidence against the claim.
+
+    Outcomes are ranked by how much more likely they are on one input than on the other; the best
+    event consists of the first outcomes in this ranking. One set is best against ε, one against δ;
+    often they are the same. Only the runs that choose events are used.
+    """
+    epsilon, delta = claim
+    seen = np.flatnonzero(
+        hits + others
+    )  # outcomes that occur only in tested runs are no candidates
+    rank = seen[np.argsort((others[seen] + 0.5) / (hits[seen] + 0.5), kind="stable")]
+    ends = np.unique(np.linspace(1, len(rank), min(len(rank), _TRIED)).astype(np.int64))
+    low = lower_bound(np.cumsum(hits[rank])[ends - 1], int(hits.sum()), error)
+    high = upper_bound(np.cumsum(others[rank])[ends - 1], int(others.sum()), error)
+    strongest = {int(np.argmax((low - delta) / high)), int(np.argmax(low - np.exp(epsilon) * high))}
+    sets = np.zeros((len(strongest), len(hits)), dtype=np.bool_)
+    for inside, end in zip(sets, sorted(strongest), strict=True):
+        inside[rank[: ends[end]]] = True
+    return list(sets)
+
+
+def in_words(inside: Bools, hits: Counts, labels: tuple[Hashable, ...]) -> str:
+    """Describe the outcomes of an event: their number and the most frequent one."""
+    most = reprlib.repr(labels[int(np.argmax(np.where(inside, hits, -1)))])
+    size = int(inside.sum())
+    return f"outcome {most}" if size == 1 else f"one of {size:,} outcomes, most often {most}"
+
 
 Input = TypeVar("Input")
 Once = Callable[[Input, np.random.Generator], Hashable]

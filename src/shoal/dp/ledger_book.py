@@ -9,11 +9,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from shoal.dp.claims import Claim, check_budget
-from shoal.dp.composition import (
+from shoal.dp.claims import (
+    Claim,
     Composed,
     advanced_room,
     as_written,
+    check_budget,
     compose,
     decimal_sum,
     exact_sum,

@@ -1,30 +1,37 @@
 """Evidence packs: a folder with a page, its data, a manifest, and a verifier that stands alone.
 
 The folder appears when all its files are written and its own verifier accepts them.
+
+The page of an evidence pack: one printable file without scripts or external resources.
+
+Signatures of evidence packs: Ed25519, with the cryptography package.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.core.publishing.row_order import Order
-from shoal.core.release import Release
-from shoal.core.table import Table
-from shoal.errors import NotAnonymous, OutputError
+from shoal.errors import InputError, NotAnonymous, OutputError
 from shoal.evidence import verify
 from shoal.evidence.contents import evidence_contents
+from shoal.evidence.crosswalk_rows import JUDGE, MET, NOT_MET
 from shoal.evidence.language import Language
-from shoal.evidence.page import evidence_page
 from shoal.evidence.questionnaire import Questionnaire
-from shoal.evidence.signing import SigningKey
+from shoal.evidence.verify import canonical
+from shoal.files.writing import Order
+from shoal.release.release import Release
 from shoal.report.document import contents
-from shoal.report.repeating import digest
-from shoal.support.files import check_readable
-from shoal.support.folders import check_folder, replace_folder
+from shoal.report.limits import digest
+from shoal.support.files import check_folder, check_readable, replace_folder
+from shoal.support.imports import requires
 from shoal.support.outputs import as_output, written_at
+from shoal.table.table import Table
 
 FILES = frozenset({*verify.FILES, verify.MANIFEST, verify.SIGNATURE})
 _SHARE = 0.8  # of the budget: DuckDB's limit is not a limit of the process
@@ -182,3 +189,97 @@ def _write(
     (made / verify.MANIFEST).write_bytes(manifest)
     if key is not None:
         (made / verify.SIGNATURE).write_bytes(key.sign(manifest))
+
+
+_STATUSES = {MET: "met", NOT_MET: "not_met", JUDGE: "judge"}
+
+
+def evidence_page(evidence: dict[str, Any], words: Language) -> str:
+    """Return the contents of a pack as an HTML page, in the style of reports.
+
+    Parameters:
+        evidence: The contents of `evidence.json`.
+        words: The language of the page.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader("shoal.evidence"), PackageLoader("shoal.report")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("evidence.html").render(
+        report=evidence,
+        language=words.code,
+        t=words.text,
+        say=words.say,
+        value=words.value,
+        date=words.date,
+        statuses=_STATUSES,
+        overview=_overview(evidence),
+    )
+
+
+def _overview(evidence: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return, for each regime, how many rows have each status."""
+    return [
+        {
+            "title": each["title"],
+            "applies": each["does_not_apply"] is None,
+            "counts": [
+                sum(row["status"] == status for row in each["rows"])
+                for status in (MET, NOT_MET, JUDGE)
+            ],
+        }
+        for each in evidence["crosswalks"]
+    ]
+
+
+@dataclass(frozen=True)
+class SigningKey:
+    """A private Ed25519 key; it is never shown.
+
+    public: the raw public key.
+    """
+
+    public: bytes
+    _private: Any
+
+    def __repr__(self) -> str:
+        return f"SigningKey({self.fingerprint})"
+
+    @classmethod
+    def read(cls, path: Path) -> SigningKey:
+        """Read an unencrypted Ed25519 key from a PEM file, as `openssl genpkey` writes it."""
+        check_readable(path)
+        with requires("evidence"):
+            from cryptography.exceptions import UnsupportedAlgorithm
+            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+            from cryptography.hazmat.primitives.serialization import load_pem_private_key
+        try:
+            private = load_pem_private_key(path.read_bytes(), password=None)
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            private = None
+        if not isinstance(private, Ed25519PrivateKey):
+            raise InputError(
+                f"{path}: is not an unencrypted Ed25519 private key in PEM; create one with "
+                "`openssl genpkey -algorithm ed25519 -out FILE`"
+            )
+        return cls(private.public_key().public_bytes_raw(), private)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the public key, which a manifest states."""
+        return hashlib.sha256(self.public).hexdigest()
+
+    def sign(self, manifest: bytes) -> bytes:
+        """Return the content of `signature.json` for a manifest."""
+        return canonical(
+            {
+                "algorithm": "Ed25519",
+                "public_key": base64.b64encode(self.public).decode(),
+                "signature": base64.b64encode(self._private.sign(manifest)).decode(),
+            }
+        )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, unknown
-from shoal.reading.yaml_files import read_yaml
+from shoal.files.schema import read_yaml
 from shoal.support.files import read_text
 from shoal.support.options import check_range, check_whole
 

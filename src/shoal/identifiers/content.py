@@ -2,6 +2,14 @@
 
 Only patterns and a short list of names are known: names of places, rare names, nicknames and
 misspelled numbers stay unseen.
+
+Check digits of numbers that identify people and accounts.
+
+Frequent first names, by which names of people are recognized in text.
+
+Redaction: identifiers inside free text, replaced by their kind.
+
+A best effort, never a guarantee: it sees patterns and frequent names only.
 """
 
 from __future__ import annotations
@@ -9,23 +17,121 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.values import encoding
-from shoal.identifiers.check_digits import (
-    is_bsn,
-    is_card,
-    is_dni,
-    is_fiscal_code,
-    is_iban,
-    is_nhs_number,
-    is_nir,
-    is_tax_id,
-)
-from shoal.identifiers.first_names import FIRST_NAMES
+from shoal.errors import InputError
+from shoal.identifiers.codes import distinct_texts
+from shoal.identifiers.replacement import Context, Replacement
+from shoal.support.imports import requires
+from shoal.support.options import check_choice
+from shoal.table import encoding
+from shoal.table.linked import Replaced
+
+_DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
+_FISCAL_ODD = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25,
+               24, 23)  # fmt: skip
+_IBAN_LENGTHS = range(15, 35)
+
+
+def _digits(text: str) -> list[int]:
+    return [int(sign) for sign in text if sign.isdigit()]
+
+
+def is_iban(text: str) -> bool:
+    """Return whether the check digits of an IBAN are right (ISO 13616).
+
+    >>> is_iban("GB82 WEST 1234 5698 7654 32"), is_iban("GB83 WEST 1234 5698 7654 32")
+    (True, False)
+    """
+    plain = text.replace(" ", "")
+    if len(plain) not in _IBAN_LENGTHS:
+        return False
+    moved = plain[4:] + plain[:4]
+    return int("".join(str(int(sign, 36)) for sign in moved)) % 97 == 1
+
+
+def is_card(text: str) -> bool:
+    """Return whether the check digit of a payment card is right (Luhn).
+
+    >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
+    (True, False)
+    """
+    digits = _digits(text)
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    return len(set(digits)) > 1 and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def is_nhs_number(text: str) -> bool:
+    """Return whether the check digit of a British NHS number is right.
+
+    >>> is_nhs_number("943 476 5919"), is_nhs_number("943 476 5918")
+    (True, False)
+    """
+    digits = _digits(text)
+    check = -sum(weight * digit for weight, digit in zip(range(10, 1, -1), digits, strict=False))
+    return len(digits) == 10 and check % 11 == digits[9]
+
+
+def is_bsn(text: str) -> bool:
+    """Return whether a Dutch citizen number passes the eleven test.
+
+    >>> is_bsn("111222333"), is_bsn("111222334")
+    (True, False)
+    """
+    digits = _digits(text)
+    weights = (9, 8, 7, 6, 5, 4, 3, 2, -1)
+    total = sum(weight * digit for weight, digit in zip(weights, digits, strict=False))
+    return len(digits) == 9 and total != 0 and total % 11 == 0
+
+
+def is_nir(text: str) -> bool:
+    """Return whether the key of a French social security number is right.
+
+    >>> is_nir("1 84 12 76 451 089 46"), is_nir("1 84 12 76 451 089 47")
+    (True, False)
+    """
+    digits = "".join(map(str, _digits(text)))
+    return len(digits) == 15 and 97 - int(digits[:13]) % 97 == int(digits[13:])
+
+
+def is_dni(text: str) -> bool:
+    """Return whether the letter of a Spanish identity number is right.
+
+    >>> is_dni("12345678Z"), is_dni("12345678A"), is_dni("X1234567L")
+    (True, False, True)
+    """
+    plain = text.replace("-", "")
+    number = plain[:-1].translate(str.maketrans("XYZ", "012"))
+    return number.isdigit() and _DNI_LETTERS[int(number) % 23] == plain[-1]
+
+
+def is_tax_id(text: str) -> bool:
+    """Return whether the check digit of a German tax number is right (ISO 7064, mod 11, 10).
+
+    >>> is_tax_id("86 095 742 719"), is_tax_id("86 095 742 718")
+    (True, False)
+    """
+    digits = _digits(text)
+    product = 10
+    for digit in digits[:10]:
+        total = (digit + product) % 10 or 10
+        product = 2 * total % 11
+    return len(digits) == 11 and (11 - product) % 10 == digits[10]
+
+
+def is_fiscal_code(text: str) -> bool:
+    """Return whether the last letter of an Italian fiscal code is right.
+
+    >>> is_fiscal_code("RSSMRA85T10A562S"), is_fiscal_code("RSSMRA85T10A562T")
+    (True, False)
+    """
+    values = [int(sign) if sign.isdigit() else ord(sign) - ord("A") for sign in text]
+    odd = sum(_FISCAL_ODD[value] for value in values[0:15:2])
+    return (odd + sum(values[1:15:2])) % 26 == values[15]
+
 
 _MAX_TEXTS = 20_000  # distinct texts that are examined
 _FEW_DIGITS = 7  # of a phone number
@@ -202,4 +308,111 @@ def mask_identifiers(texts: Any) -> tuple[Any, int]:
             parts += [text[end:start], f"[{kind}]"]
             end, replaced = stop, replaced + 1
         made.append("".join([*parts, text[end:]]))
+    return pa.array(made, pa.string()), replaced
+
+
+FIRST_NAMES = frozenset(
+    """
+    adam ahmed aisha alan albert alejandro alessandro alex alexander alexandra alice alicia ali
+    amanda amelia amina ana andrea andreas andrew angela anita ann anna anne antoine anton antonio
+    anja barbara beatriz ben benjamin bernd birgit brian camille carla carlos carmen caroline
+    catherine charles charlotte chiara christian christina christine christoph christopher claire
+    clara claudia cristina daniel daniela david deborah diana diego dieter dominik donald dorothy
+    edward elena elias elif elisabeth elizabeth ella emil emily emma eric erik eva fabian fatima
+    felix fernando florian francesca francesco francois frank franz frederic friedrich gabriel
+    gabriele george georg gerhard giovanni giulia giuseppe grace greta hannah hans harry heike
+    heinrich helen helga helmut henry hugo ibrahim ines ingrid irene isabel isabella ivan jack
+    jacob jakob james jan jana jane javier jean jennifer jessica joan johan johann johannes john
+    jonas jorge jose joseph joshua juan judith julia julian julie jurgen jürgen karen karin karl
+    katarzyna katharina katja kenneth kevin klaus laura laurent lea lena leo leon leonie lina linda
+    lisa louis louise luca lucas lucia lucy luigi luis luisa lukas magdalena manuel manuela marc
+    marco margaret maria marie mario mark marta martha martin martina mary mathilde matteo matthew
+    matthias max maximilian maya mehmet mia michael michel michelle miguel mike mohamed mohammed
+    monica monika muhammad mustafa nadia nancy natalia natalie nicholas nicolas nicole nina noah
+    nora oliver olivia omar oscar pablo pamela patricia patrick paul paula pedro peter petra
+    philipp philippe pierre piotr rachel rafael ralf raul rebecca renate richard robert roberto
+    rosa ruth ryan sabine samuel sandra sara sarah sebastian sergio silvia simon simone sofia
+    sophia sophie stefan stefanie stephanie stephen steven susan susanne sven teresa theresa thomas
+    tim timothy tobias tom ulrich ursula uwe valentina vanessa victor victoria vincent walter
+    werner william wolfgang yasmin yusuf zoe
+    """.split()
+)
+
+
+ENGINES = ("shoal", "presidio")
+_MIN_SCORE = 0.4  # of a Presidio pattern; weaker ones match any number
+
+
+@dataclass(frozen=True)
+class Redact(Replacement):
+    """Free text in which e-mail addresses, numbers, dates and frequent names become their kind.
+
+    What it cannot see stays: rare names, places, nicknames, misspelled numbers, and descriptions
+    that fit one person. The guarantee does not cover the text.
+
+    Parameters:
+        engine: `shoal` for the patterns that `shoal inspect` counts, or `presidio` to add the
+            pattern recognizers of Presidio, without a language model.
+
+    >>> import pyarrow as pa
+    >>> notes = pa.array(["Ann Lee, ann@example.org, +49 151 2345678"])
+    >>> Redact().publish("note", notes, Context()).cells.to_pylist()
+    ['[name], [e-mail address], [phone number]']
+    """
+
+    name: ClassVar[str] = "redact"
+    links: ClassVar[bool] = False
+    engine: str = "shoal"
+
+    def __post_init__(self) -> None:
+        check_choice("engine", self.engine, ENGINES)
+
+    def publish(self, column: str, cells: Any, context: Context) -> Replaced:
+        """Return the texts of a column without the identifiers that are recognized."""
+        indices, texts = distinct_texts(cells, column)
+        if not pa.types.is_string(texts.type):
+            texts = texts.cast(pa.string())
+        made, replaced = mask_identifiers(texts)
+        if self.engine == "presidio":
+            made, more = _by_presidio(made, column)
+            replaced += more
+        return Replaced(
+            column,
+            made.take(indices),
+            links=self.links,
+            treatment="free text with recognized identifiers replaced; rare names, places and "
+            "descriptions of people stay, and the guarantee does not cover it",
+            record={"replace": self.name, "engine": self.engine, "replaced": replaced},
+        )
+
+
+def _by_presidio(texts: Any, column: str) -> tuple[Any, int]:
+    """Return texts in which Presidio's pattern recognizers find nothing more."""
+    with requires("redaction"):
+        from presidio_analyzer import PatternRecognizer, predefined_recognizers
+
+    kinds = [each for each in vars(predefined_recognizers).values() if isinstance(each, type)]
+    recognizers = []
+    for kind in kinds:
+        if issubclass(kind, PatternRecognizer) and kind is not PatternRecognizer:
+            try:
+                recognizers.append(kind())
+            except (TypeError, ImportError):  # it needs an argument or another library
+                continue
+    if not recognizers:
+        raise InputError(f"column {column!r}: this version of Presidio has no pattern recognizers")
+    made, replaced = [], 0
+    for text in texts.to_pylist():
+        spans = [
+            (found.start, found.end, found.entity_type)
+            for each in recognizers
+            for found in each.analyze(text, each.supported_entities, None)
+            if found.score >= _MIN_SCORE
+        ]
+        kept, end = [], 0
+        for start, stop, kind_name in sorted(spans, key=lambda span: (span[0], -span[1])):
+            if start >= end:
+                kept += [text[end:start], f"[{kind_name.lower().replace('_', ' ')}]"]
+                end, replaced = stop, replaced + 1
+        made.append("".join([*kept, text[end:]]))
     return pa.array(made, pa.string()), replaced

@@ -13,13 +13,13 @@ from typing import Any, ClassVar, NoReturn
 
 import pyarrow as pa
 
-from shoal.core.publishing.replaced import Replaced
 from shoal.errors import InputError
-from shoal.identifiers.plain_text import distinct_texts
+from shoal.identifiers.codes import distinct_texts
 from shoal.identifiers.replacement import Context, Replacement
-from shoal.support.extras import requires
+from shoal.support.imports import requires
 from shoal.support.options import check_choice, check_flag
 from shoal.support.wording import counted
+from shoal.table.linked import Replaced
 
 KINDS = (
     *("name", "first_name", "last_name", "address", "street_address", "city", "postcode"),

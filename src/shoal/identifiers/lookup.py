@@ -14,15 +14,14 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.publishing.replaced import Replaced
 from shoal.errors import InputError
-from shoal.identifiers.hmac_sha256 import ALPHABET
+from shoal.identifiers.codes import ALPHABET, distinct_texts
 from shoal.identifiers.keys import Key
-from shoal.identifiers.plain_text import distinct_texts
 from shoal.identifiers.replacement import Context, Replacement
-from shoal.support.extras import requires
 from shoal.support.files import check_readable, check_single_name, locked, replace_file
+from shoal.support.imports import requires
 from shoal.support.wording import counted, option
+from shoal.table.linked import Replaced
 
 _MAGIC = b"shoal lookup 1\n"
 _NONCE = 12  # bytes

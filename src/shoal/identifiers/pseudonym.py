@@ -13,13 +13,12 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.publishing.replaced import Replaced
 from shoal.errors import InputError
-from shoal.identifiers.hmac_sha256 import BITS, MAX_LENGTH, codes
-from shoal.identifiers.plain_text import few_texts
+from shoal.identifiers.codes import BITS, MAX_LENGTH, codes, few_texts
 from shoal.identifiers.replacement import Context, Replacement
 from shoal.support.options import check_whole
 from shoal.support.wording import counted
+from shoal.table.linked import Replaced
 
 _MIN_LENGTH = 10
 

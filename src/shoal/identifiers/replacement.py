@@ -1,4 +1,7 @@
-"""What a replacement of an identifier is, and what it is given."""
+"""What a replacement of an identifier is, and what it is given.
+
+Dropping: an identifier that is not published, as is any identifier without a replacement.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import pyarrow as pa
 
-from shoal.core.publishing.replaced import Replaced
 from shoal.errors import InputError
 from shoal.identifiers.keys import Key
 from shoal.support.wording import counted, option
+from shoal.table.linked import Replaced
 
 if TYPE_CHECKING:
     from shoal.identifiers.lookup import Lookup
@@ -140,3 +143,14 @@ class Coarsening(Replacement):
 def _key_option() -> str:
     named = option("key_file", "key.bin")
     return named if named.startswith("--") else "key=Key.read('key.bin')"
+
+
+@dataclass(frozen=True)
+class Drop(Replacement):
+    """The column is left out of the release; this is the default, stated."""
+
+    name: ClassVar[str] = "drop"
+    links: ClassVar[bool] = False
+
+    def publish(self, column: str, cells: Any, context: Context) -> None:
+        """Return that nothing is published."""

@@ -9,20 +9,18 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.column import Column, Role
-from shoal.core.publishing.replaced import Replaced
-from shoal.core.table import Table
 from shoal.errors import InputError, unknown
-from shoal.identifiers.coarsening import Clip, Mask, Round
-from shoal.identifiers.drop import Drop
+from shoal.identifiers.coarsening import Clip, Mask, Round, Shift
+from shoal.identifiers.codes import distinct_texts
+from shoal.identifiers.content import Redact
 from shoal.identifiers.fake import Fake
 from shoal.identifiers.format_preserving import FormatPreserving
 from shoal.identifiers.lookup import Token
-from shoal.identifiers.plain_text import distinct_texts
 from shoal.identifiers.pseudonym import Pseudonym
-from shoal.identifiers.redact import Redact
-from shoal.identifiers.replacement import Coarsening, Context, Replacement
-from shoal.identifiers.shift import Shift
+from shoal.identifiers.replacement import Coarsening, Context, Drop, Replacement
+from shoal.table.column import Column, Role
+from shoal.table.linked import Replaced
+from shoal.table.table import Table
 
 _ALL: tuple[type[Replacement], ...] = (
     *(Pseudonym, Token, FormatPreserving, Fake, Shift, Mask, Round, Clip, Redact, Drop),

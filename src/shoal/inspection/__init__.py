@@ -1,41 +1,49 @@
 """A first look at a table: types, suggested roles with reasons, and who is unique.
 
 Suggestions follow from names and counts; only the owner knows what others know about a person.
+
+How many people single columns and combinations of columns single out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.core.classes import Classes
-from shoal.core.column import Column, Kind, Role
-from shoal.core.people import Unit
-from shoal.core.table import Table
-from shoal.core.values.spelled import is_spelled
 from shoal.errors import InputError, unknown
 from shoal.identifiers.content import count_identifiers
-from shoal.inspection.drafts import suggest_hierarchies
 from shoal.inspection.hints import misread_texts, noticed, padded, recognized
-from shoal.inspection.missing_codes import Codes, find_codes
-from shoal.inspection.people import find_people
-from shoal.inspection.recipes import is_coded, suggest_recipe
-from shoal.inspection.roles import suggest_role
-from shoal.inspection.schemas import (
-    suggest_order,
-    suggest_schema,
-    suggest_type,
-    suggest_values,
-)
-from shoal.inspection.uniqueness import estimate_uniqueness, near_keys, standing_out
-from shoal.risk import checks
-from shoal.risk.singling_out import UNCHANGED, singling_out
+from shoal.inspection.recipes import is_coded, suggest_hierarchies, suggest_recipe
+from shoal.inspection.roles import find_people, suggest_role
+from shoal.inspection.schemas import suggest_order, suggest_schema, suggest_type, suggest_values
+from shoal.inspection.shapes import Codes, find_codes
+from shoal.risk import checks, identifying_columns, population_uniqueness
+from shoal.risk.singling_out import UNCHANGED, count_alone, singling_out
 from shoal.support.progress import report
 from shoal.support.wording import counted
+from shoal.table.classes import Classes
+from shoal.table.column import Column, Kind, Role
+from shoal.table.encoding import is_spelled
+from shoal.table.people import Unit, count_distinct, group
+from shoal.table.table import Table
+
+__all__ = [
+    "describe",
+    "given_away",
+    "near_keys",
+    "standing_out",
+    "suggest_hierarchies",
+    "suggest_recipe",
+    "suggest_schema",
+    "type_words",
+    "unchanged",
+]
+
 
 _TYPES = (
     (pa.types.is_boolean, "true/false"),
@@ -287,14 +295,87 @@ def type_words(kind: Any) -> str:
     return next((words for is_such, words in _TYPES if is_such(kind)), "other")
 
 
-__all__ = [
-    "describe",
-    "given_away",
-    "near_keys",
-    "standing_out",
-    "suggest_hierarchies",
-    "suggest_recipe",
-    "suggest_schema",
-    "type_words",
-    "unchanged",
-]
+_MAX_COMBINATIONS = 12
+_MAX_COLUMNS_FOR_TRIPLES = 16
+
+
+def standing_out(columns: Sequence[Column], person: Unit | None = None) -> list[dict[str, Any]]:
+    """Return how many people are unique by single columns, pairs, triples and all columns.
+
+    Only the pairs and triples that single out the most people are listed.
+
+    Parameters:
+        columns: The columns to combine.
+        person: The person of each row, None if each row is a different person.
+
+    Returns:
+        For each set of columns its names, the number and the share of unique people, and the size
+        of the smallest group.
+
+    >>> from shoal import Column
+    >>> age, sex = Column.encode("age", [31, 31, 47]), Column.encode("sex", ["f", "m", "f"])
+    >>> [(found["columns"], found["unique"]) for found in standing_out([age, sex])]
+    [(['age'], 1), (['sex'], 1), (['age', 'sex'], 3)]
+    """
+    found: list[dict[str, Any]] = []
+    for width in (1, 2, 3):
+        subsets = list(combinations(columns, width))
+        if width > 1 and (width >= len(columns) or len(subsets) > 500):
+            continue
+        counts = []
+        for index, subset in enumerate(subsets):
+            report(f"combinations of {width}", index, len(subsets))
+            counts.append(count_uniques(subset, person))
+        ranked = sorted(counts, key=lambda each: -each["unique"])
+        found += ranked if width == 1 else ranked[: _MAX_COMBINATIONS // width]
+    if len(columns) > 1:
+        found.append(count_uniques(columns, person))
+    return found
+
+
+def count_uniques(columns: Sequence[Column], person: Unit | None) -> dict[str, Any]:
+    """Return how many people have a row with unique values, and the size of the smallest group."""
+    found = group([c.codes for c in columns], [c.domain for c in columns])
+    if person is None:
+        people, sizes = len(columns[0]), found.sizes()
+    else:
+        people, sizes = person.count, count_distinct(found.ids, len(found), person)
+    unique = count_alone(found.ids, len(found), person)
+    return {
+        "columns": [column.name for column in columns],
+        "unique": unique,
+        "share": unique / max(people, 1),
+        "smallest": int(sizes.min()) if len(sizes) else 0,
+    }
+
+
+def near_keys(columns: Sequence[Column], person: Unit | None = None) -> list[dict[str, Any]]:
+    """Return the smallest sets of columns, up to three, that identify nearly everyone.
+
+    Parameters:
+        columns: The columns to combine.
+        person: The person of each row, None if each row is a different person.
+
+    Returns:
+        The sets as plain data, as `shoal.risk.identifying_columns` finds them.
+
+    >>> from shoal import Column
+    >>> age, sex = Column.encode("age", [31, 31, 47]), Column.encode("sex", ["f", "m", "f"])
+    >>> near_keys([age, sex])[0]["columns"]
+    ['age', 'sex']
+    """
+    if not columns or not len(columns[0]):
+        return []
+    limit = _MAX_COLUMNS_FOR_TRIPLES
+    most = 3 if len(columns) <= limit else 2 if len(columns) <= 4 * limit else 1
+    table = Table(tuple(columns), person=person)
+    return [key.to_dict() for key in identifying_columns(table, most=most).keys]
+
+
+def estimate_uniqueness(
+    columns: Sequence[Column], fraction: float | None, person: Unit | None
+) -> dict[str, Any] | None:
+    """Return an estimate of how many people are unique in the population, None if not requested."""
+    if fraction is None or not columns or not len(columns[0]):
+        return None
+    return population_uniqueness(Table(tuple(columns), person=person), fraction).to_dict()

@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.column import Column
-from shoal.core.grouping import group
-from shoal.core.values.encoding import is_text, without_codes
-from shoal.inspection.missing_codes import Codes, offer_codes
-from shoal.inspection.people import People
-from shoal.reading.dialects import BLANKS
-from shoal.reading.notations import Notation, date_pattern, number_pattern
+from shoal.files.csv_files import BLANKS
+from shoal.files.formats import Notation, date_pattern, number_pattern
+from shoal.inspection.roles import People
+from shoal.inspection.shapes import Codes, offer_codes
 from shoal.support.wording import counted, option, rows_about
+from shoal.table.column import Column
+from shoal.table.encoding import is_text, without_codes
+from shoal.table.people import group
 
 _DATES = ("DD.MM.YYYY", "DD/MM/YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYY/MM/DD")
 _CODE = r"^0[0-9]+$"  # 01234: not a number, and neither are the other values of its column

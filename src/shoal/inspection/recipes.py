@@ -1,11 +1,15 @@
-"""Suggest a recipe for the hierarchy of a column."""
+"""Suggest a recipe for the hierarchy of a column.
+
+Draft hierarchies for every quasi-identifier of a table, and the names of their files.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,11 +17,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.column import Column, Kind
-from shoal.core.values.encoding import is_text
-from shoal.inspection import words
+from shoal.inspection import roles
 from shoal.inspection.shapes import Shape, is_fractional
+from shoal.support.file_names import file_names
 from shoal.support.wording import folded_name
+from shoal.table.column import Column, Kind
+from shoal.table.encoding import is_text
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.recipes import build, suggest
+from shoal.table.table import Table
 
 _CODES = r"zip|post_?code|postal|(^|_)(plz|code)($|_)"  # numbers that are not amounts
 _USUAL = (0.05, 0.95)  # quantiles that enclose most rows
@@ -59,7 +67,7 @@ def suggest_recipe(column: Column, missing: Collection[str] = ()) -> dict[str, A
     if not len(numbers):
         return None
     span = _distance(column, numbers.min(), numbers.max())
-    if words.is_degrees(column.name) and span > 2 * _DEGREES[0]:
+    if roles.is_degrees(column.name) and span > 2 * _DEGREES[0]:
         return {"intervals": [width for width in _DEGREES if width < span]}
     low, high = np.quantile(numbers, _USUAL)
     usual = _distance(column, low, high) or span
@@ -80,8 +88,8 @@ def is_coded(column: Column) -> bool:
     """
     if not pa.types.is_integer(column.values.type):
         return False
-    named = words.is_number_or_name(column.name) or words.is_class(column.name)
-    counts = words.is_count(column.name)
+    named = roles.is_number_or_name(column.name) or roles.is_class(column.name)
+    counts = roles.is_count(column.name)
     return named and not counts and Shape.of(column).is_category
 
 
@@ -121,3 +129,52 @@ def _widths(span: Fraction, usual: Fraction, *, whole: bool) -> list[int | float
         for width in widths
         if (1 if whole else 0) < width < span
     ]
+
+
+def suggest_hierarchies(table: Table) -> dict[str, Hierarchy]:
+    """Return a hierarchy for each quasi-identifier: its own, or one suggested from its values.
+
+    A suggested hierarchy is derived from the values of the table; its origin is the data.
+
+    Parameters:
+        table: The table, with roles.
+
+    Returns:
+        The hierarchy of each quasi-identifier, to edit or to `write`.
+
+    >>> from shoal import Column, Table
+    >>> table = Table((Column.encode("age", list(range(20, 80))),))
+    >>> suggest_hierarchies(table)["age"].rows()[0]
+    ('20', '[20, 25[', '[20, 30[', '[20, 40[', '[0, 40[', '*')
+    """
+    return {column.name: _hierarchy(column) for column in table.quasi_columns}
+
+
+def _hierarchy(column: Column) -> Hierarchy:
+    own = column.hierarchy
+    if own is not None:
+        return own.source if isinstance(own.source, Hierarchy) else _of_known_values(own)
+    recipe = suggest_recipe(column)
+    tree = suggest(column) if recipe is None else build(column, recipe)
+    return replace(tree, origin="data")
+
+
+def _of_known_values(tree: Hierarchy) -> Hierarchy:
+    """Return the hierarchy without the missing value, which needs no entry."""
+    pairs = zip(tree.values, tree.rows(), strict=True)
+    rows = [row for value, row in pairs if value is not None]
+    return Hierarchy.from_rows(rows, origin=tree.origin) if rows else tree
+
+
+def name_files(columns: Iterable[str]) -> dict[str, str]:
+    """Return a unique, portable file name for each column.
+
+    >>> name_files(["age", "Age (years)", "AGE"])
+    {'age': 'age.csv', 'Age (years)': 'Age_years.csv', 'AGE': 'AGE_2.csv'}
+    """
+    return {column: f"{name}.csv" for column, name in file_names(columns, "column").items()}
+
+
+def schema_entry(file: str, tree: Hierarchy) -> Any:
+    """Return the schema entry of a hierarchy file, marked if it was made from the data."""
+    return file if tree.origin in ("declared", "file") else {"file": file, "origin": "data"}

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.core.publishing.frames import from_frame, is_spark_frame
-from shoal.core.roles import as_names
 from shoal.inspection import describe, suggest_schema
-from shoal.support.notebook import html_table
-from shoal.support.wording import counted
+from shoal.support.wording import counted, html_table
+from shoal.table.frames import from_frame, is_spark_frame
+from shoal.table.roles import as_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +110,13 @@ def inspect(
     {'name': 'identifier', 'age': 'quasi'}
     """
     if isinstance(data, (str, Path)):
-        from shoal.reading import Format, read_arrow
+        from shoal.files.formats import Format
+        from shoal.files.reading import read_arrow
 
         data = read_arrow(Path(data), Format())
     hints = []
     if is_spark_frame(data):
-        from shoal.engines.spark.looking import sample_rows
+        from shoal.checking import sample_rows
 
         data, rows = sample_rows(data)
         if data.num_rows < rows:

@@ -4,59 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shoal.core.release import Release
 from shoal.errors import unknown
-from shoal.metrics.absolute_distance import absolute_distance, absolute_distance_by_attribute
-from shoal.metrics.ambiguity import ambiguity, ambiguity_by_attribute
-from shoal.metrics.average_class_size import average_class_size
 from shoal.metrics.bivariate_correlation import (
     bivariate_correlation,
     bivariate_correlation_by_pair,
 )
-from shoal.metrics.class_loss import class_loss, class_loss_by_attribute, class_loss_by_record
-from shoal.metrics.classification import classification
-from shoal.metrics.diameter import diameter
-from shoal.metrics.discernibility import discernibility
-from shoal.metrics.entropy import entropy, entropy_by_attribute, entropy_by_record
-from shoal.metrics.granularity import (
+from shoal.metrics.cell_width import (
+    gcp,
     granularity,
     granularity_by_attribute,
     granularity_by_record,
-)
-from shoal.metrics.hellinger import hellinger, hellinger_by_attribute
-from shoal.metrics.hierarchy_ncp import (
     hierarchy_ncp,
     hierarchy_ncp_by_attribute,
     hierarchy_ncp_by_record,
-)
-from shoal.metrics.information_loss import (
     information_loss,
     information_loss_by_attribute,
     information_loss_by_record,
+    ncp,
+    ncp_by_attribute,
+    ncp_by_record,
 )
-from shoal.metrics.kl_divergence import kl_divergence, kl_divergence_by_attribute
-from shoal.metrics.metric import APART, COARSER, UNMATCHED, Metric
-from shoal.metrics.ncp import gcp, ncp, ncp_by_attribute, ncp_by_record
-from shoal.metrics.needs import refuse, target_column
-from shoal.metrics.non_uniform_entropy import (
+from shoal.metrics.class_size import (
+    ambiguity,
+    ambiguity_by_attribute,
+    average_class_size,
+    class_loss,
+    class_loss_by_attribute,
+    class_loss_by_record,
+    classification,
+    diameter,
+    discernibility,
+)
+from shoal.metrics.distributions import (
+    hellinger,
+    hellinger_by_attribute,
+    kl_divergence,
+    kl_divergence_by_attribute,
+)
+from shoal.metrics.entropy import (
+    entropy,
+    entropy_by_attribute,
+    entropy_by_record,
     non_uniform_entropy,
     non_uniform_entropy_by_attribute,
     non_uniform_entropy_by_record,
-)
-from shoal.metrics.population import estimate_errors, population_losses
-from shoal.metrics.precision import precision, precision_by_attribute, precision_by_record
-from shoal.metrics.published_loss import (
     published_loss,
     published_loss_by_attribute,
     published_loss_by_record,
 )
-from shoal.metrics.registry import METRICS
-from shoal.metrics.relative_distance import relative_distance, relative_distance_by_attribute
-from shoal.metrics.squared_distance_error import (
+from shoal.metrics.levels import (
+    absolute_distance,
+    absolute_distance_by_attribute,
+    precision,
+    precision_by_attribute,
+    precision_by_record,
+    relative_distance,
+    relative_distance_by_attribute,
     squared_distance_error,
     squared_distance_error_by_attribute,
 )
-from shoal.support.notebook import html_table
+from shoal.metrics.metric import APART, COARSER, UNMATCHED, Metric, refuse, target_column
+from shoal.metrics.registry import METRICS, estimate_errors, population_losses
+from shoal.release.release import Release
+from shoal.support.wording import html_table
 
 
 class Losses(dict[str, float]):

@@ -6,29 +6,32 @@ it may stand for.
 El Emam, Mosquera & Hoptroff, "Practical synthetic data generation", 2020; de Spoelberch, "The
 limits of information loss metrics as measures for utility", 2020, section 2.2.12;
 Bergsma, "A bias-correction for Cramér's V and Tschuprow's T", JKSS 42(3), 2013.
+
+Dependence of two attributes: φ² of their contingency table in a release.
+
+Records are spread evenly over their boxes. Adjacent values that no box separates form one atom, and
+φ² is summed over pairs of atoms instead of pairs of values: within a pair all cells are equal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shoal.core.column import Kind
-from shoal.core.release import Release
-from shoal.metrics.association import phi_squared, side, work
-from shoal.metrics.boxes import Boxes, original_boxes, released_boxes
-from shoal.metrics.cells import over_members
-from shoal.metrics.metric import Metric
-from shoal.metrics.needs import refuse, without_pairs
-from shoal.metrics.scale import scaled
-from shoal.metrics.squared_distance_error import places_on_extent
+from shoal.metrics.distributions import Atoms, Boxes, original_boxes, released_boxes
+from shoal.metrics.levels import places_on_extent
+from shoal.metrics.metric import Metric, over_members, refuse, scaled, without_pairs
+from shoal.release.release import Release
 from shoal.support.arrays import Floats, weighted_sum
+from shoal.table.column import Kind
 
 if TYPE_CHECKING:
-    from shoal.metrics._association import Side
+    from shoal.metrics._kernels import Side
+
 
 _QUICK_WORK = 100_000_000  # cells, about a second; above it the metric runs only if named
 _ROUNDING = 1e-12  # rounding error of φ²
@@ -223,3 +226,58 @@ BIVARIATE_CORRELATION = Metric(
     requires="two quasi-identifiers or more",
     lacking=slow_correlation,
 )
+
+
+def work(boxes: Boxes, pairs: Iterable[tuple[int, int]]) -> int:
+    """Return the number of cells that the boxes cover in the tables of these pairs."""
+    touched = [
+        Atoms.of(subsets).subsets.sizes[entries].astype(np.float64)
+        for subsets, entries in zip(boxes.subsets, boxes.entries, strict=True)
+    ]
+    return int(sum(float((touched[i] * touched[j]).sum()) for i, j in pairs))
+
+
+def side(boxes: Boxes, attribute: int) -> Side:
+    """Return one attribute as a side of contingency tables, with its margin."""
+    from shoal.metrics._kernels import Side, add_margin
+
+    subsets = boxes.subsets[attribute]
+    atoms = Atoms.of(subsets)
+    made = Side(
+        atoms.subsets.indptr,
+        atoms.subsets.starts,
+        atoms.subsets.stops,
+        atoms.lengths,
+        1 / subsets.sizes,
+        np.zeros(len(atoms.lengths)),
+    )
+    add_margin(made, boxes.usage(attribute) / boxes.counts.sum())
+    return made
+
+
+def phi_squared(boxes: Boxes, pair: tuple[int, int], sides: tuple[Side, Side]) -> float:
+    """Return φ² of two attributes, which is χ² / records."""
+    from shoal.metrics._kernels import count_holders, list_holders, sum_of_ratios
+
+    first, second = sides
+    counts = np.zeros(len(first.margin), dtype=np.int64)
+    count_holders(first, counts)
+    holders_of = np.concatenate(([0], np.cumsum(counts)))
+    holders = np.empty(int(holders_of[-1]), dtype=np.int32)
+    list_holders(first, holders_of[:-1].copy(), holders)
+    mine, theirs = (boxes.entries[j] for j in pair)
+    order = np.argsort(mine, kind="stable")
+    at = np.bincount(mine, minlength=len(first.weights))
+    room = len(second.margin)
+    found = sum_of_ratios(
+        first,
+        second,
+        holders_of,
+        holders,
+        np.concatenate(([0], np.cumsum(at))),
+        theirs[order],
+        boxes.counts[order] / boxes.counts.sum(),
+        np.zeros(room),
+        np.empty(room, dtype=np.int64),
+    )
+    return float(found) - 1.0

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.core.classes import Classes
-from shoal.core.counted_classes import CountedClasses
 from shoal.errors import InputError
 from shoal.privacy.model import SizeModel
 from shoal.support.arrays import Bools
 from shoal.support.options import check_whole
+from shoal.table.classes import Classes
+from shoal.table.members import CountedClasses
 
 _MAX_EVENTS = 5  # multisets of more cannot be counted
 

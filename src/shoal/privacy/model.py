@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from shoal.core.classes import Classes
-from shoal.core.column import Role
-from shoal.core.coverage import Coverage
-from shoal.core.population_fit import PopulationFit
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.support.arrays import Bools, Counts
 from shoal.support.options import check_whole
 from shoal.support.wording import counted
+from shoal.table.classes import Classes
+from shoal.table.column import Role
+from shoal.table.coverage import Coverage
+from shoal.table.table import Table
+
+if TYPE_CHECKING:
+    from shoal.release.verification import PopulationFit
 
 ROUNDING = 1e-12  # rounding error of sums of shares
 

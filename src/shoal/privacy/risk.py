@@ -4,25 +4,38 @@ The risk to an attacker who knows that a person is in the release (prosecutor), 
 weights, to one who does not (journalist).
 El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008; for weights Benedetti
 & Franconi, "Statistical and technological solutions for controlled data dissemination", 1998.
+
+Average risk: the expected share of people who are re-identified.
+
+A condition on the release as a whole: some people may have a higher risk.
+El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008.
+
+δ-presence: nobody learns from a release whether a person of the population is in it.
+
+Nergiz, Atzori & Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shoal.core.classes import Classes
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.privacy.model import ROUNDING, Model
+from shoal.privacy.model import ROUNDING, Model, PopulationModel, ReleaseModel, check_enough
 from shoal.support.arrays import Bools, Floats
-from shoal.support.negative_binomial import expected_inverse
 from shoal.support.options import check_choice, check_range
+from shoal.support.proportions import expected_inverse
 from shoal.support.wording import counted
+from shoal.table.classes import Classes
+from shoal.table.members import Members
+from shoal.table.table import Table
+
+if TYPE_CHECKING:
+    from shoal.release.verification import PopulationFit
 
 
 @dataclass(frozen=True)
@@ -114,4 +127,123 @@ class Risk(Model):
         return (
             "Anyone who knows a person's quasi-identifiers, and that the person is in the release, "
             f"finds them with a probability of at most {self.maximum:g}."
+        )
+
+
+@dataclass(frozen=True)
+class AverageRisk(ReleaseModel):
+    """The average risk of the released people is at most a maximum.
+
+    The risk of a person is that of `Risk`: 1 / people in the class, or the share of its rows that
+    are theirs. If everyone has one row, the average is classes / people. Combine it with
+    k-anonymity to bound the risk of each person too.
+
+    Parameters:
+        maximum: The highest average allowed, above 0 and below 1.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> rows = pa.table({"age": ["30-39"] * 2 + ["40-49"] * 6})
+    >>> shoal.check(rows, AverageRisk(0.25), quasi="age").levels
+    {'average-risk(maximum=0.25)': 0.25}
+    """
+
+    name: ClassVar[str] = "average-risk"
+    maximum: float
+
+    def __post_init__(self) -> None:
+        check_range("maximum", self.maximum, 0, 1 - ROUNDING, above=True)
+
+    @property
+    def sufficient(self) -> int:
+        """A number of people in each class that is enough, if everyone has one row."""
+        return math.ceil(1 / self.maximum - 1e-9)
+
+    def judge_release(
+        self, classes: Classes, fit: PopulationFit | None = None
+    ) -> tuple[Bools, float]:
+        """Return which rows break the model, all or none, and the average risk."""
+        average = _average(classes) if len(classes) else 0.0
+        return np.full(len(classes.ids), average > self.maximum + ROUNDING), average
+
+    def check(self, table: Table) -> None:
+        """Reject a table of one person."""
+        check_enough(table, 2)
+
+    def describe(self) -> str:
+        """Return what the model guarantees."""
+        return (
+            "Anyone who knows everyone's quasi-identifiers, and who is in the release, is expected "
+            f"to find a share of at most {self.maximum:g} of the people. Single people may have a "
+            "higher risk."
+        )
+
+
+def _average(classes: Classes) -> float:
+    """Return the average risk of the people with a row in some class."""
+    person = classes.table.person
+    if person is None:
+        return float((1 / classes.sizes * classes.people).sum() / classes.people.sum())
+    members = Members.of(classes.ids, person, classes.table.counts)
+    picked = members.rows / classes.rows[members.place]
+    chances = np.maximum(picked, 1 / classes.sizes[members.place])
+    highest = np.zeros(members.count)
+    np.maximum.at(highest, members.person, chances)
+    return float(highest[members.present].mean())
+
+
+@dataclass(frozen=True)
+class DeltaPresence(PopulationModel):
+    """The probability that a person of the population is in the release lies between two bounds.
+
+    If n released people have the same cells and N people of the population fit these, the
+    probability is n / N for each of the N. If a person fits several classes, the sum over these
+    classes must not exceed `high`, and the largest must reach `low`. If the table has households,
+    the bounds also hold for the presence of a household.
+
+    Parameters:
+        low: Least probability, for everyone in the population; 0 allows people who fit no record.
+        high: Highest probability.
+
+    >>> import pyarrow as pa
+    >>> import shoal
+    >>> everyone = pa.table({"age": range(30, 50)})
+    >>> ages = pa.table({"age": [31, 33, 47, 48]})
+    >>> release = shoal.anonymize(ages, DeltaPresence(0, 0.5), quasi="age", population=everyone)
+    >>> release.verify().levels
+    {'delta-presence(low=0, high=0.5)': 0.2}
+    """
+
+    name: ClassVar[str] = "delta-presence"
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        check_range("low", self.low, 0, 1)
+        check_range("high", self.high, 0, 1, above=True)
+        if self.low > self.high:
+            raise InputError(f"low must be at most high, not {self.low:g} above {self.high:g}")
+
+    @property
+    def sufficient(self) -> int:
+        """The size of classes to try first; no size is enough for every population."""
+        return 2
+
+    def judge_fit(self, classes: Classes, fit: PopulationFit) -> tuple[Bools, float]:
+        """Return which rows reveal too much about the presence of someone, and the highest."""
+        failing, highest = np.zeros(len(fit.places), dtype=np.bool_), 0.0
+        for each in fit.units:
+            found = each.presence()
+            wrong = (found.highest > self.high + ROUNDING) | (found.lowest < self.low - ROUNDING)
+            failing |= each.rows_of(wrong)
+            if self.low > 0 and (wrong & ~found.present).any():
+                failing[:] = True  # someone fits no record
+            highest = max(highest, float(found.highest.max(initial=0.0)))
+        return failing, highest
+
+    def describe(self) -> str:
+        """Return what the model guarantees."""
+        return (
+            "Anyone who knows the quasi-identifiers of the population learns that a person is in "
+            f"the release with a probability from {self.low:g} to {self.high:g} only."
         )

@@ -12,14 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.core.classes import Classes
-from shoal.core.column import Column
-from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.privacy.largest_part import at_least, largest_parts, removed_by_caps
+from shoal.privacy.l_diversity import at_least, largest_parts, removed_by_caps
 from shoal.privacy.model import ROUNDING, Model
 from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.options import check_range
+from shoal.table.classes import Classes
+from shoal.table.column import Column
+from shoal.table.table import Table
 
 _CELLS = 1 << 21  # of a matrix of classes and groups of values
 

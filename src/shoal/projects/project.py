@@ -1,4 +1,7 @@
-"""The project file: tables about the same people, their keys, and how they refer to each other."""
+"""The project file: tables about the same people, their keys, and how they refer to each other.
+
+What is asked of the release of a project.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,24 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from shoal.core.column import Role
+import numpy as np
+
 from shoal.errors import InputError, unknown
+from shoal.files.schema import Schema, read_yaml
 from shoal.identifiers.pseudonym import Pseudonym
+from shoal.identifiers.replacement import Context
 from shoal.identifiers.replacements import as_replacement
-from shoal.reading.schema import Schema
-from shoal.reading.yaml_files import read_yaml
+from shoal.methods import anonymize
+from shoal.methods.algorithm import Algorithm, make
+from shoal.methods.registry import METHODS
+from shoal.privacy.model import Model
+from shoal.release.release import Release
+from shoal.support.arrays import Counts
 from shoal.support.documents import check_shape
 from shoal.support.file_names import below, check_file_names
 from shoal.support.files import is_database
+from shoal.support.options import check_whole
+from shoal.table.column import Role
 
 _TABLE = {
     "from?": (str, None),
@@ -203,3 +215,43 @@ def file_of(source: Path, table: ProjectTable) -> Path:
             f"ending of {', '.join(_ENDINGS)}; name one with  from:"
         )
     return found[0]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The guarantee, the method and the secrets of a release; as for `release_project`.
+
+    options: options of the method.
+    """
+
+    model: Model
+    method: str | Algorithm
+    context: Context
+    people: int | None = None
+    max_left_out: float = 0.05
+    seed: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def algorithm(self) -> Any:
+        """The method, with its options."""
+        if isinstance(self.method, str) and self.method in METHODS:
+            return make(METHODS[self.method], self.options)
+        return self.method
+
+    def anonymize(self, people: Any, model: Model) -> Release:
+        """Return a release of the table of people that meets a model."""
+        return anonymize(people, model, self.method, seed=self.seed, **self.options)
+
+    def drawn(self, rows: int) -> Counts | None:
+        """Return the positions of people drawn at random; None if all of them are released.
+
+        Rows of others then belong to nobody.
+        """
+        if self.people is None:
+            return None
+        check_whole("people", self.people, 1)
+        if self.people >= rows:
+            return None
+        drawn = np.random.default_rng(self.seed).choice(rows, self.people, replace=False)
+        return np.sort(drawn)

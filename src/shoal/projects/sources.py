@@ -13,16 +13,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.core.column import Role
-from shoal.core.roles import UnassignedColumns
-from shoal.core.table import Table
-from shoal.engines.choice import Choice, choose_all
-from shoal.engines.memory import Budget
 from shoal.errors import InputError
+from shoal.files.formats import Format
+from shoal.files.reading import read, read_arrow
+from shoal.files.schema import Schema
 from shoal.projects.project import Project, ProjectTable, file_of
-from shoal.reading import Format, read, read_arrow
-from shoal.reading.schema import Schema
+from shoal.rows.choice import Choice, choose_all
+from shoal.rows.memory import Budget
 from shoal.support.files import check_readable, is_database
+from shoal.table.column import Role
+from shoal.table.roles import UnassignedColumns
+from shoal.table.table import Table
 
 _DUCKDB = (".duckdb", ".ddb")
 _SQLITE = (".sqlite", ".sqlite3", ".db")
@@ -70,7 +71,7 @@ def choose_place(
 ) -> Choice:
     """Return whether the tables of a project are read into memory, or stay on disk.
 
-    Parameters: as for `shoal.engines.choice.choose`.
+    Parameters: as for `shoal.rows.choice.choose`.
     """
     if Path(project.source).is_dir():
         files = {

@@ -1,4 +1,9 @@
-"""How each column is released: role, hierarchy, and the form of its cells."""
+"""How each column is released: role, hierarchy, and the form of its cells.
+
+How many records match each person, before and after anonymization.
+
+The people, households and rows that a release is about.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.column import Column, Role
-from shoal.core.recoding import Recoding
-from shoal.core.release import Release
-from shoal.core.table import Table
-from shoal.metrics.cell_shares import is_exact
-from shoal.report.masking import Mask
+from shoal.metrics.registry import is_exact
+from shoal.release.provenance import Tally
+from shoal.release.release import Release
+from shoal.report.masking import Mask, rounded
+from shoal.risk.reidentification import Reidentification
+from shoal.support.arrays import Counts
+from shoal.support.wording import counted, people_in_rows
+from shoal.table.classes import Classes
+from shoal.table.column import Column, Role
+from shoal.table.recoding import Recoding
+from shoal.table.table import Table
 
 _PASSED = {
     Role.IDENTIFIER: "left out: it names a person",
@@ -110,3 +120,182 @@ def _by_level(column: Column, low: int, high: int) -> str:
     if low == high:
         return f"generalized by its hierarchy (level {low} of {top})"
     return f"generalized by its hierarchy (levels {low} to {high} of {top})"
+
+
+MAX_BARS = 15
+
+
+def uniqueness(
+    release: Release,
+    found: Reidentification,
+    k: int,
+    mask: Mask,
+    before: tuple[Counts, Counts] | None = None,
+) -> list[dict[str, Any]]:
+    """Return, before and after, how many people are unique or match fewer than k records.
+
+    before: the sizes of the original tuples, and how many have each, if the rows do not show them.
+    """
+    if before is None:
+        original = Reidentification.of_classes(Classes.by_quasi(release.original))
+        before = original.sizes, original.weights
+    else:
+        before = before[0], before[0] * before[1]
+    sides = [("before", *before), ("after", found.sizes, found.weights)]
+    counts = []
+    for side, sizes, weights in sides:
+        people = int(weights.sum())
+        alone, few = (int(weights[sizes < size].sum()) for size in (2, k))
+        counts.append(
+            {
+                "side": side,
+                "alone": mask.count(alone, people),
+                "alone_share": mask.share(alone, people),
+                "below_k": mask.count(few, people),
+                "below_k_share": mask.share(few, people),
+                "average": rounded(float((sizes * weights).sum()) / max(people, 1)),
+            }
+        )
+    return counts
+
+
+def size_bars(found: Reidentification, mask: Mask) -> list[dict[str, Any]]:
+    """Return how many classes, or people, have each number of candidates; the last bar may be open.
+
+    The share of a bar is the share of people whose smallest class it counts. Anyone can count the
+    classes of a release. People by number of candidates cannot be counted there, so bars of few
+    people are merged with the next.
+    """
+    if not len(found.sizes):
+        return []
+    sizes = found.class_sizes if found.by_class else found.sizes
+    edges = _edges(int(sizes.min()), int(sizes.max()))
+    people = _heights(edges, found.sizes, found.weights)
+    heights = _heights(edges, sizes, np.ones_like(sizes))
+    if not found.by_class:
+        edges = _joined(edges, people.tolist(), mask.least)
+        heights = people = _heights(edges, sizes, found.weights)
+    ends: list[int | None] = [edge - 1 for edge in edges[1:]]
+    ends.append(edges[-1] if int(sizes.max()) == edges[-1] else None)
+    return [
+        {
+            "from": edges[bar],
+            "to": ends[bar],
+            "number": int(heights[bar]),
+            "share": rounded(people[bar] / max(found.people, 1)),
+        }
+        for bar in range(len(edges))
+    ]
+
+
+def _heights(edges: list[int], sizes: Counts, weights: Counts) -> Counts:
+    """Return, for each bar, the total weight of the sizes in it."""
+    bar = np.searchsorted(edges, sizes, side="right") - 1
+    return np.bincount(bar, weights, len(edges)).astype(np.int64)
+
+
+def _edges(least: int, greatest: int) -> list[int]:
+    """Return where bars begin: at every size, or at 1, 2, 5, 10, … if there are many sizes."""
+    if greatest - least < MAX_BARS:
+        return list(range(least, greatest + 1))
+    round_ones = (step * 10**power for power in range(19) for step in (1, 2, 5))
+    return [least, *(size for size in round_ones if least < size <= greatest)]
+
+
+def _joined(edges: list[int], heights: list[int], least: int) -> list[int]:
+    """Return the edges after merging each bar with fewer than `least` people into the next."""
+    kept: list[int] = []
+    held = 0
+    for edge, height in zip(edges, heights, strict=True):
+        if not kept or held >= least:
+            kept.append(edge)
+            held = 0
+        held += height
+    return kept if held >= least or len(kept) < 2 else kept[:-1]
+
+
+def records(release: Release, mask: Mask) -> dict[str, Any]:
+    """Return how many rows and people were released and suppressed.
+
+    Counts about fewer people than the mask allows are given in words, and totals that would reveal
+    them are omitted.
+    """
+    tally = Tally.of(release.classes)
+    touched = _touched(release)
+    rows = mask.rows(tally.suppressed, touched)
+    people = mask.count(tally.suppressed_people)
+    exact = isinstance(rows, int)
+    share = mask.share(tally.suppressed, tally.records) if exact else None
+    return {
+        "released": tally.released,
+        "suppressed": rows,
+        "suppressed_share": share,
+        "total": tally.records if exact else None,
+        "released_people": tally.released_people,
+        "suppressed_people": people,
+        "total_people": tally.people if exact and isinstance(people, int) else None,
+    }
+
+
+def _touched(release: Release) -> int:
+    """Return how many people have a suppressed row."""
+    table, hidden = release.original, release.suppressed
+    if hidden is None:
+        return 0
+    if table.person is None:
+        return release.classes.suppressed
+    return len(np.unique(table.person.ids[hidden]))
+
+
+def unit(kept: Release) -> dict[str, Any]:
+    """Return the columns that identify people and households, and the counts that follow.
+
+    kept: the released rows alone.
+    """
+    table = kept.original
+    return {
+        "person": [] if table.person is None else list(table.person.columns),
+        "household": [] if table.household is None else list(table.household.columns),
+        "rows_are_people": table.rows_are_people,
+        "people": table.people,
+        "rows": table.records,
+        "households": None if table.household is None else table.household.count,
+        "several_rows": table.people != table.records,
+        "statement": _statement(kept),
+    }
+
+
+def _statement(kept: Release) -> str:
+    table = kept.original
+    if table.person is not None:
+        named = f"person: {', '.join(table.person.columns)}"
+        rows = counted(table.records, "row")
+        people = counted(table.people, "person", "people")
+        statement = f"The release is about {people} in {rows} ({named})."
+    elif table.rows_are_people:
+        statement = "The data owner stated that every row is a different person."
+    else:
+        statement = "No person column was declared: each row counts as one person."
+    if table.household is not None:
+        named = f"household: {', '.join(table.household.columns)}"
+        statement += f" They belong to {counted(table.household.count, 'household')} ({named})."
+    return statement
+
+
+def released_in_words(counts: dict[str, Any]) -> str:
+    """Return what is released and what is suppressed, as the first clause of the verdict.
+
+    counts: as `records` returns it.
+    """
+    rows, people = counts["released"], counts["released_people"]
+    if rows == people:
+        what = counted(rows, "record is", "records are")
+    else:
+        what = f"{people_in_rows(people, rows)} are"
+    suppressed = counts["suppressed"]
+    if suppressed == 0:
+        return f"{what} released"
+    if isinstance(suppressed, str):
+        return f"{what} released, {suppressed} suppressed"
+    several = " rows" if rows != people else ""
+    return f"{what} released, {suppressed:,}{several} suppressed"

@@ -1,41 +1,46 @@
 """The report of a release: one document for the people who sign it and those who check it.
 
 The contents are collected as plain data, which is the JSON form; the HTML page renders them.
+
+Attacks that class size does not stop, with small counts masked.
+
+What the guarantee does not cover, with small counts masked so that a report may state them.
+
+How many people an attacker who knows everyone is expected to re-identify, for the report.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.core.column import Role
-from shoal.core.publishing.row_order import Order
-from shoal.core.release import Release
-from shoal.core.verification import Verification
-from shoal.errors import InputError, NotAnonymous, OutputError
+from shoal.errors import InputError, NotAnonymous, NotConverged, OutputError
+from shoal.files.writing import Order
 from shoal.metrics.metric import APART
-from shoal.report.attacks import attacks, sensitive_columns
-from shoal.report.candidates import size_bars, uniqueness
-from shoal.report.caveats import not_covered
-from shoal.report.columns import columns
+from shoal.release.release import Release
+from shoal.release.verification import Verification
+from shoal.report.columns import columns, records, released_in_words, size_bars, uniqueness, unit
 from shoal.report.distributions import distribution
-from shoal.report.expected import expected
-from shoal.report.kept import released_only
-from shoal.report.limits import limits
-from shoal.report.losses import correlations, losses
-from shoal.report.masking import LEAST, Mask, rounded
-from shoal.report.on_disk import is_coarser, sizes_before
+from shoal.report.limits import limits, repeating, withheld_contents
+from shoal.report.losses import correlations, is_coarser, losses, sizes_before
+from shoal.report.masking import LEAST, Mask, released_only, rounded
 from shoal.report.page import page, verdict
-from shoal.report.people import records, released_in_words, unit
-from shoal.report.repeating import repeating
-from shoal.report.withheld import withheld_contents
+from shoal.risk import Check, checks
+from shoal.risk.assessment import assess
+from shoal.risk.caveats import caveats
+from shoal.risk.checks import guards_values
 from shoal.risk.reidentification import Reidentification
+from shoal.risk.singling_out import LinkedRows, SinglingOut, Uniques
 from shoal.support.arrays import Counts
 from shoal.support.files import check_writable, replace_file
 from shoal.support.memory import return_memory
 from shoal.support.outputs import as_output
 from shoal.support.progress import report as report_progress
+from shoal.support.wording import counted, percent_of
+from shoal.table.column import Role
 
 ENDINGS = (".html", ".json")
 FORMAT = {"name": "shoal-report", "version": 1}
@@ -313,3 +318,166 @@ def _refuse_learning(target: str | None) -> None:
             "predictive utility, which is measured on the original table; omit the target, and do "
             "not publish the output of `shoal utility`"
         )
+
+
+_PEOPLE = ("certain", "nearly", "raised", "alike", "different", "held_people", "divisible_people")
+
+
+def sensitive_columns(kept: Release, same_value: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the sensitive columns with the parts of the guarantee that cover them.
+
+    same_value: for each column with groups that share one value, how many groups and people.
+    """
+    parts = kept.model.parts
+    return [
+        {
+            "column": name,
+            "guarded_by": [str(part) for part in parts if name in part.columns],
+            "same_value": same_value.get(name),
+        }
+        for name in kept.original.sensitive
+    ]
+
+
+def attacks(kept: Release, mask: Mask) -> dict[str, Any]:
+    """Return the finding of each kind of attack, and the reason if some are not counted."""
+    try:
+        found = checks(kept) if len(kept.original) else ()
+    except InputError as error:
+        return {"checks": [], "reason": str(error)}
+    reason = None
+    if guards_values(kept) and not kept.knows("tuple"):
+        reason = f"reasoning from the method (minimality), which {APART}"
+    return {"checks": [_masked_attack(check, mask) for check in found], "reason": reason}
+
+
+def _masked_attack(check: Check, mask: Mask) -> dict[str, Any]:
+    figures, total = dict(check.figures), int(check.figures["people"])
+    words = ""
+    for name in _PEOPLE:
+        if name not in figures:
+            continue
+        shown = mask.count(int(figures[name]), total)
+        words = words or (shown if isinstance(shown, str) else "")
+        share = f"{name.removesuffix('_people')}_share"
+        if share in figures:
+            figures[share] = mask.share(int(figures[name]), total)
+        figures[name] = shown
+    return {
+        "name": check.name,
+        "title": check.title,
+        "column": check.column,
+        "severity": check.severity,
+        "sentence": f"{words} of the released people are affected" if words else check.sentence,
+        "figures": {n: rounded(v) if isinstance(v, float) else v for n, v in figures.items()},
+    }
+
+
+@dataclass(frozen=True)
+class NotCovered:
+    """Risks that a report states beside the guarantee.
+
+    warnings: risks that affect many people, in words.
+    same_value: for each sensitive column with groups that share one value, how many, in words.
+    singling_out: how many people the columns published unchanged single out.
+    """
+
+    warnings: list[str]
+    same_value: dict[str, str]
+    singling_out: dict[str, Any]
+
+
+def not_covered(
+    kept: Release,
+    mask: Mask,
+    singled: SinglingOut | None = None,
+    linked: LinkedRows | None = None,
+) -> NotCovered:
+    """Return what the guarantee of a release does not cover; `kept` are the released records.
+
+    singled, linked: who is singled out, also by linked rows, if it was counted elsewhere.
+    """
+    found = caveats(kept)
+    if singled is not None:
+        found = replace(found, singling_out=singled)
+    if linked is not None:
+        found = replace(found, linked=linked)
+
+    def say(some: int, total: int) -> str:
+        shown = mask.count(some, total)
+        people = counted(total, "person", "people")
+        if isinstance(shown, str):
+            return f"{shown} of {people}"
+        return f"{shown:,} of {people} ({percent_of(some, total)})"
+
+    return NotCovered(
+        warnings=found.sentences(say, "group"),
+        same_value={
+            each.column: found.describe(each, say, "group")
+            for each in found.same_value
+            if each.certain
+        },
+        singling_out=_masked_caveat(found.singling_out, kept, mask),
+    )
+
+
+def _masked_caveat(found: SinglingOut, kept: Release, mask: Mask) -> dict[str, Any]:
+    roles = {column.name: str(column.role) for column in kept.original}
+    return {
+        "people": found.people,
+        "notable": found.notable,
+        "columns": [
+            {"column": each.columns[0], "role": roles[each.columns[0]], **_counts(each, mask)}
+            for each in found.columns
+        ],
+        "together": None if found.together is None else _counts(found.together, mask),
+    }
+
+
+def _counts(found: Uniques, mask: Mask) -> dict[str, Any]:
+    both = found.with_quasi or 0
+    return {
+        "alone": mask.count(found.alone, found.people),
+        "alone_share": mask.share(found.alone, found.people),
+        "with_quasi": mask.count(both, found.people),
+        "with_quasi_share": mask.share(both, found.people),
+    }
+
+
+_MAX_PEOPLE = 50_000  # more would delay the report
+_HALF_WIDTH = 0.05
+
+
+def expected(kept: Release, mask: Mask) -> dict[str, Any]:
+    """Return the expected number of people re-identified, or the reason why it is not counted.
+
+    kept: the released records only. The same release gives the same figures.
+    """
+    if not kept.knows("tuple"):
+        return {"reason": f"it {APART}"}
+    people = kept.original.people
+    if not people:
+        return {"reason": "nothing was released"}
+    if people > _MAX_PEOPLE:
+        return {
+            "reason": f"the release has more than {_MAX_PEOPLE:,} people; use `shoal risk assess`"
+        }
+    try:
+        found = assess(kept, half_width=_HALF_WIDTH, seed=0)
+    except (InputError, NotConverged) as error:
+        return {"reason": str(error)}
+    return {
+        "reason": None,
+        "known": list(found.known),
+        "people": people,
+        "value": round(found.value, 1),
+        "low": None if found.low is None else round(found.low, 1),
+        "high": None if found.high is None else round(found.high, 1),
+        "share": rounded(found.share),
+        "method": found.method,
+        "certain": mask.count(found.forced, people),
+        "k": found.k,
+        "above_k": mask.count(found.above, people),
+        "guarantee": found.guarantee,
+        "assumptions": list(found.assumptions),
+    }

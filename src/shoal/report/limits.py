@@ -1,14 +1,36 @@
-"""What the guarantee of a release does not cover, in words for the people who decide."""
+"""What the guarantee of a release does not cover, in words for the people who decide.
+
+How a release was made, so that others can reproduce it and recognize the file.
+
+A digest of the original table is not given: for a small table it could be used to check guesses.
+
+The report of a release with differential privacy claims.
+
+It contains only what follows from the released rows and from public inputs. Losses, original
+distributions, and the numbers of original and suppressed records depend on records that are not
+released, so the report omits them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from shoal.core.column import Role
-from shoal.core.release import Release
+from shoal.methods.registry import METHODS
+from shoal.release.release import Release
+from shoal.report.columns import left_out_weight, size_bars
+from shoal.report.masking import Mask, released_only, rounded
+from shoal.report.page import in_words
+from shoal.risk.reidentification import Reidentification
 from shoal.risk.release_attacks.listed_members import listing_columns
-from shoal.support.wording import listed_names
+from shoal.support.addresses import address_of
+from shoal.support.files import check_readable
+from shoal.support.object_stores import stored_digests
+from shoal.support.outputs import written_at
+from shoal.support.wording import counted, listed_names, plain
+from shoal.table.column import Column, Role
 
 Limit = dict[str, str]
 
@@ -191,3 +213,178 @@ def _insensitive(names: Sequence[str]) -> Limit:
         "time, a serial number or free text in these columns can identify a person. Section 3 "
         "counts the people whom they single out.",
     )
+
+
+_CHUNK_BYTES = 1 << 20
+
+
+def repeating(
+    release: Release, command: str | None, released: Path | None, *, order: str
+) -> dict[str, Any]:
+    """Return method, options, versions, the command, and a digest of the released file.
+
+    order: how the rows were written.
+    """
+    run, proof = release.run, release.proof
+    options = {name: plain(value) for name, value in run.options.items()}
+    return {
+        "command": command,
+        "call": _call(release, options, run.seed) if run.method in METHODS else None,
+        "method": run.method,
+        "options": options,
+        "seed": run.seed,
+        "order": order,
+        "identifiers": {name: dict(each.record) for name, each in release.replaced.items()},
+        "levels": None if release.node is None else dict(release.node),
+        "evaluated": release.evaluated,
+        "gap": None if proof is None else round(proof.gap, 4),
+        "distance": None if proof is None else proof.describe(),
+        "notes": list(run.notes),
+        "versions": dict(run.versions),
+        "file": None if released is None else digest(released),
+    }
+
+
+def digest(path: Path) -> dict[str, Any]:
+    """Return a file's name, size and SHA-256; of a folder, those of its files in order of name."""
+    address, place = address_of(path), written_at(path)
+    if address is not None or place.is_dir():
+        inside = _inside(place, address)
+        if [each["name"] for each in inside] == [path.name]:  # one file at an address
+            return inside[0]
+        listed = "".join(f"{each['sha256']}  {each['name']}\n" for each in inside)
+        together = hashlib.sha256(listed.encode()).hexdigest()
+        return {"name": path.name, "bytes": sum(f["bytes"] for f in inside), "sha256": together}
+    check_readable(place)
+    sha256 = hashlib.sha256()
+    with place.open("rb") as handle:
+        while chunk := handle.read(_CHUNK_BYTES):
+            sha256.update(chunk)
+    return {"name": path.name, "bytes": place.stat().st_size, "sha256": sha256.hexdigest()}
+
+
+def _inside(path: Path, address: str | None) -> list[dict[str, Any]]:
+    """Return the digests of the files in a folder, or at an address."""
+    if address is None:
+        return [digest(file) for file in sorted(path.iterdir())]
+    names = ("name", "bytes", "sha256")
+    return [dict(zip(names, each, strict=True)) for each in stored_digests(address)]
+
+
+def _call(release: Release, options: Mapping[str, Any], seed: int | None) -> str:
+    """Return the Python call that makes the release."""
+    model = " & ".join(repr(part) for part in release.model.parts)
+    arguments = ["table", model, repr(release.run.method)]
+    arguments += [f"{name}={value!r}" for name, value in options.items() if name != "seed"]
+    arguments += [] if seed is None else [f"seed={seed}"]
+    return f"shoal.anonymize({', '.join(arguments)})"
+
+
+OMITTED = (
+    "the number of records in the table, and how many were drawn or suppressed",
+    "the information loss, and how many people were unique in the table",
+    "the original order of the rows: they are sorted by their published values",
+    "the running time",
+)
+
+
+def withheld_contents(
+    release: Release,
+    guarantee: dict[str, Any],
+    mask: Mask,
+    *,
+    command: str | None,
+    released: Path | None,
+    order: str,
+) -> dict[str, Any]:
+    """Return the contents of the report; equal released rows and nodes give equal contents.
+
+    guarantee: the guarantee and the levels achieved, counted on the published rows.
+    """
+    found = Reidentification.of(released_only(release.shown))
+    fewest = found.fewest if release.rows_per_person == 1 else release.verify().smallest
+    rows = int(release.classes.rows.sum())  # people cannot be counted from published rows
+    claims = [plain(claim.to_dict()) for claim in release.claims]
+    return {
+        "verdict": _verdict(release, rows, [claim["claim"] for claim in claims]),
+        "records": {"released": rows},
+        "guarantee": guarantee,
+        "claims": claims,
+        "not_told": list(OMITTED),
+        "risk": {
+            "by_class": True,
+            "fewest_candidates": rounded(fewest),
+            "sizes": size_bars(found, mask) if release.rows_per_person == 1 else [],
+        },
+        "columns": _columns(release),
+        "limits": list(_LIMITS),
+        "repeat": repeating(release, command, released, order=order),
+    }
+
+
+def _verdict(release: Release, rows: int, claims: list[str]) -> str:
+    models = " and ".join(map(in_words, release.model.parts))
+    return (
+        f"{counted(rows, 'record is', 'records are')} released, under {models}. We regrouped the "
+        "released rows and checked the guarantee: it holds. The mechanism that drew them claims "
+        f"{' and '.join(claims)}."
+    )
+
+
+def _columns(release: Release) -> list[dict[str, Any]]:
+    """Return every column with its role and how it is released, without figures."""
+    table, node = release.original, release.node or {}
+    held = [
+        {"name": c.name, "role": str(c.role), "treatment": _treatment(release, c, node.get(c.name))}
+        for c in table
+    ]
+    held += left_out_weight(table, {})
+    no_role = "left out: it has no role"
+    return held + [{"name": n, "role": None, "treatment": no_role} for n in table.unassigned]
+
+
+def _treatment(release: Release, column: Column, level: int | None) -> str:
+    if column.role == "identifier":
+        return "left out: it names a person"
+    if level is None or level == 0:
+        return "released unchanged; records with different values are in different groups"
+    tree = release.recodings[column.name].column.hierarchy
+    height = level if tree is None else tree.height
+    if level == height:
+        return "hidden entirely"
+    return f"generalized by its hierarchy (level {level} of {height})"
+
+
+_LIMITS = (
+    limit(
+        "Facts about many people",
+        "The claim limits what anyone can learn from the presence of one person's record. It does "
+        "not hide facts that are true of many people, such as that a disease is common in an "
+        "occupation, nor what follows from them about a person whose occupation is known.",
+    ),
+    limit(
+        "One record per person",
+        "Neighbouring tables differ in one record. A person with several records, or a family, is "
+        "protected less: ε counts once for each of their records, and δ grows even faster.",
+    ),
+    limit(
+        "What is assumed to be public",
+        "The names, roles and types of columns, the hierarchies and the options of the run are "
+        "assumed to be public. A hierarchy built from the table itself, such as from its quantiles "
+        "or its longest value, is not public, and the claim then does not hold.",
+    ),
+    limit(
+        "Several releases",
+        "Each further release about the same people adds its ε and its δ. Keep track of the sum.",
+    ),
+    limit(
+        "Other outputs of the run",
+        "The running time, an error message, or a figure shared with a colleague may depend on "
+        "records that are not released. The claim covers only the release and this report.",
+    ),
+    limit(
+        "The word “anonymous”",
+        "This is not a legal opinion: that depends on who receives the data, what other data they "
+        "have, and the applicable law.",
+    ),
+)

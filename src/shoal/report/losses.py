@@ -1,4 +1,7 @@
-"""The information loss of a release: metrics, attributes, hardest-hit rows, and correlations."""
+"""The information loss of a release: metrics, attributes, hardest-hit rows, and correlations.
+
+Releases whose rows stay on disk, as a report needs them: weighted rows in memory, and counts.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.release import Release
 from shoal.metrics import (
     METRICS,
     bivariate_correlation_by_pair,
@@ -17,10 +19,11 @@ from shoal.metrics import (
     ncp_by_record,
     undefined,
 )
-from shoal.metrics.cell_shares import CellShares, cell_shares, cell_shares_by_attribute
-from shoal.report.kept import at_rows
-from shoal.report.masking import Mask, people_weights, rounded
+from shoal.metrics.registry import CellShares, cell_shares, cell_shares_by_attribute
+from shoal.release.release import Release
+from shoal.report.masking import Mask, at_rows, people_weights, released_only, rounded
 from shoal.support.arrays import Counts
+from shoal.table.column import Column
 
 _HARDEST = 0.05  # of the released people
 
@@ -128,3 +131,21 @@ def correlations(kept: Release) -> dict[str, Any]:
         for (first, second), both in found.items()
     ]
     return {"pairs": pairs, "reason": None}
+
+
+def is_coarser(column: Column) -> bool:
+    """Return whether the rows of a column have one value for each group of a coarser level."""
+    return column.floor > 0
+
+
+def sizes_before(release: Release, rows: Release) -> tuple[Counts, Counts] | None:
+    """Return the sizes of the original tuples, and how many have each; None if the rows show them.
+
+    rows: the release in memory.
+    """
+    if not rows.knows("tuple"):
+        return released_only(rows).original_sizes()
+    if any(is_coarser(column) for column in rows.original.quasi_columns):
+        found: tuple[Counts, Counts] = release.sizes_before  # type: ignore[attr-defined]
+        return found
+    return None

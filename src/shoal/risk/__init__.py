@@ -3,12 +3,16 @@
 from shoal.risk.alignment import aligned
 from shoal.risk.assessment import Assessment, assess
 from shoal.risk.checks import Check, checks
-from shoal.risk.exposure import Exposed, Exposure, exposure
+from shoal.risk.columns import (
+    ColumnSet,
+    Exposed,
+    Exposure,
+    IdentifyingColumns,
+    exposure,
+    identifying_columns,
+)
 from shoal.risk.graphs import Graph, consistency
-from shoal.risk.homogeneity import Homogeneity, homogeneity
-from shoal.risk.household import HouseholdRisk
-from shoal.risk.identifying import ColumnSet, IdentifyingColumns, identifying_columns
-from shoal.risk.individual_risk import IndividualRisk, individual_risk
+from shoal.risk.individual_risk import IndividualRisk, KMap, individual_risk, k_map
 from shoal.risk.intersection import (
     Composition,
     Crowds,
@@ -16,31 +20,42 @@ from shoal.risk.intersection import (
     View,
     intersect,
     intersect_classes,
+    overlay,
 )
-from shoal.risk.k_map import KMap, k_map
-from shoal.risk.km_anonymity import LinkedEvents, linked_events
-from shoal.risk.known_rows import KnownRows, known_rows
-from shoal.risk.link_success import Success
-from shoal.risk.linkage import Linkage, Split, link, split_for_linkage
-from shoal.risk.matchings.degrees import (
+from shoal.risk.known_rows import KnownRows, LinkedEvents, known_rows, linked_events
+from shoal.risk.linkage import Linkage, Split, Success, link, split_for_linkage
+from shoal.risk.matchings.exact import (
     crack_probabilities,
     degree_bounds,
     degree_of_anonymity,
     heuristic,
     nmape,
 )
-from shoal.risk.matchings.psi import Psi, expected_cracks, psi
-from shoal.risk.matchings.set_psi import Matchings, SetPsi, set_heuristic, set_psi
+from shoal.risk.matchings.psi import (
+    Matchings,
+    Psi,
+    SetPsi,
+    expected_cracks,
+    psi,
+    set_heuristic,
+    set_psi,
+)
 from shoal.risk.minimality import Minimality, minimality
-from shoal.risk.overlaps import overlay
 from shoal.risk.population.individual import IndividualUniqueness, individual_uniqueness
 from shoal.risk.population.uniqueness import Uniqueness, population_uniqueness
 from shoal.risk.record_level import Attacker, RecordRisk, record_risk
+from shoal.risk.reidentification import HouseholdRisk
 from shoal.risk.release_attacks.attack import ReleaseAttacks, attack
 from shoal.risk.release_attacks.estimates import AttackRisk
 from shoal.risk.release_attacks.listed_members import ListedMembers
-from shoal.risk.similarity import Similarity, similarity
-from shoal.risk.skewness import Skewness, skewness
+from shoal.risk.sensitive import (
+    Homogeneity,
+    Similarity,
+    Skewness,
+    homogeneity,
+    similarity,
+    skewness,
+)
 from shoal.risk.suda import Suda, suda
 
 __all__ = [

@@ -4,35 +4,33 @@ The attacker draws one of all possible matchings of people's rows with records t
 assessment computes the expected number of people with a row that is matched with their own record.
 Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", SIGMOD
 2005; Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
+
+The assumptions of an assessment and the reliability of its figures, in words.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from shoal.core.members import KindEdges, Members
-from shoal.core.people import Unit
-from shoal.core.release import Release
 from shoal.errors import InputError
-from shoal.risk.assumptions import GUARANTEES, assumptions
-from shoal.risk.beliefs import Prior, believed
-from shoal.risk.graphs import Graph, check_known, consistency
-from shoal.risk.household import HouseholdRisk, household_risk
+from shoal.release.release import Release
+from shoal.risk.graphs import Graph, Prior, believed, check_known, consistency
 from shoal.risk.known_rows import KnownRows, known_rows
-from shoal.risk.people import by_person
+from shoal.risk.reidentification import HouseholdRisk, by_person, household_risk
 from shoal.support.arrays import Bools, Counts, Floats, frozen
-from shoal.support.notebook import html_table
 from shoal.support.options import check_choice, check_range, check_whole
-from shoal.support.wording import counted
+from shoal.support.wording import counted, html_table
+from shoal.table.members import KindEdges, Members
+from shoal.table.people import Unit
 
 if TYPE_CHECKING:
-    from shoal.risk.cracks import Cracks
-    from shoal.risk.people_cracks import PeopleCracks
+    from shoal.risk.cracks import Cracks, PeopleCracks
+
 
 Method = Literal["auto", "exact", "fast"]
 METHODS = ("auto", "exact", "fast")
@@ -286,7 +284,7 @@ def _figures(
         rows["risks"][released] = found.risks[graph.pair[released]]
         candidates, feasible = whole.candidates, graph.candidates
     else:
-        from shoal.risk.people_cracks import people_cracks
+        from shoal.risk.cracks import people_cracks
 
         found = people_cracks(graph, person, **options)
         links = found.links
@@ -340,3 +338,61 @@ def _released(release: Release) -> Counts:
     ids, counts = release.classes.ids, release.original.counts
     every = np.ones(len(ids), dtype=np.int64) if counts is None else counts
     return np.where(ids >= 0, every, 0)
+
+
+GUARANTEES = {
+    "exact": "Exact up to rounding.",
+    "sampled": (
+        "Estimated from sampled matchings, with a 95 % interval for the number of people found. "
+        "The risk of a single person has no interval."
+    ),
+    "fast": (
+        "A rough estimate that treats people as matched independently of each other; it can be "
+        "far off and has no interval."
+    ),
+}
+
+
+def assumptions(
+    names: tuple[str, ...], prior: Prior | None, *, present: bool, repeated: bool
+) -> tuple[str, ...]:
+    """Return what the attacker is assumed to know and to do, in words.
+
+    Parameters:
+        names: The known attributes.
+        prior: Why the attacker considers some matches more likely, if so.
+        present: Whether the attacker knows who is in the release.
+        repeated: Whether people have several rows.
+    """
+    known = ", ".join(names) or "nothing"
+    who = (
+        "of everyone in the release, and knows that they are in it"
+        if present
+        else "of everyone in the table, but not which of them are in the release"
+    )
+    if prior is None:
+        sure = "The attacker's knowledge is correct, and all possible matchings are equally likely."
+    elif isinstance(prior, Mapping):
+        rates = ", ".join(f"{name} with probability {rate:g}" for name, rate in prior.items())
+        sure = f"The attacker's knowledge may be wrong: {rates or 'nothing'}."
+    else:
+        sure = (
+            "The attacker considers some matches more likely than others, according to the given "
+            "function."
+        )
+    one_to_one = (
+        "Everyone has one record, and the attacker uses that: a person matched with one record is "
+        "not matched with another."
+    )
+    if repeated:
+        one_to_one = (
+            "The attacker knows every row of a person and matches rows with records one to one. A "
+            "person is re-identified if at least one of their rows is matched with one of their "
+            "records."
+        )
+    return (
+        f"The attacker knows {known} {who}.",
+        one_to_one,
+        sure,
+        "The attacker knows nothing else: no other values, no order of rows, no other release.",
+    )

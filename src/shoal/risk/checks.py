@@ -9,12 +9,19 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from shoal.core.release import Release
-from shoal.risk.candidates import Source
-from shoal.risk.homogeneity import NEARLY, Homogeneity, homogeneity
+from shoal.release.release import Release
 from shoal.risk.minimality import Minimality, minimality
-from shoal.risk.similarity import Similarity, is_comparable, similarity
-from shoal.risk.skewness import Skewness, skewness
+from shoal.risk.sensitive import (
+    NEARLY,
+    Homogeneity,
+    Similarity,
+    Skewness,
+    Source,
+    homogeneity,
+    is_comparable,
+    similarity,
+    skewness,
+)
 from shoal.support.wording import counted
 
 Severity = Literal["fine", "look", "serious"]

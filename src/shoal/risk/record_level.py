@@ -15,20 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.classes import Classes
-from shoal.core.people import Unit
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.privacy.model import ROUNDING
-from shoal.risk.household import HouseholdRisk, household_risk
-from shoal.risk.k_map import KMap, k_map
-from shoal.risk.people import at_least_once, by_person, row_weights
-from shoal.risk.population.frequencies import Frequencies, classes_by
-from shoal.risk.population.pitman import Pitman
-from shoal.risk.reidentification import Reidentification, fitting_people
+from shoal.release.release import Release
+from shoal.risk.individual_risk import KMap, k_map
+from shoal.risk.population.frequencies import Frequencies, Pitman, classes_by
+from shoal.risk.reidentification import (
+    HouseholdRisk,
+    Reidentification,
+    at_least_once,
+    by_person,
+    fitting_people,
+    household_risk,
+    row_weights,
+)
 from shoal.support.arrays import Counts, Floats, weighted_sum
 from shoal.support.options import check_range
+from shoal.table.classes import Classes
+from shoal.table.people import Unit
+from shoal.table.table import Table
 
 THRESHOLD = 0.2  # five candidates, as is customary for health data
 

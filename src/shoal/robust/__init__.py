@@ -6,7 +6,7 @@ Liang, "Algorithms in privacy & security for data analytics and machine learning
 
 from typing import TYPE_CHECKING
 
-from shoal.support.first_use import on_first_use
+from shoal.support.imports import on_first_use
 
 if TYPE_CHECKING:
     from shoal.robust.attacks import (
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
         superimpose,
     )
     from shoal.robust.classifier import Classifier, Single, as_classifier
-    from shoal.robust.ensemble import Ensemble
-    from shoal.robust.ensemble_vote import EnsembleVote, Votes
+    from shoal.robust.ensemble import Ensemble, EnsembleVote, Votes
     from shoal.robust.evaluation import (
+        THREATS,
+        Expectation,
         Judged,
         accuracies,
+        attacked,
         by_bin,
         classifications,
         judge,
         mean_perturbations,
     )
     from shoal.robust.interop import as_module, from_probabilities
-    from shoal.robust.members import Member, partitioned, shared
     from shoal.robust.networks import ARCHITECTURES, CIFAR10, DIGITS, MNIST, Architecture
-    from shoal.robust.noise_shapes import deviation_of, scale_for
+    from shoal.robust.noise import deviation_of, scale_for
     from shoal.robust.noisy_logit import NoisyLogit
     from shoal.robust.tables import NoisyVote
-    from shoal.robust.threats import THREATS, Expectation, attacked
-    from shoal.robust.training import Training, train
+    from shoal.robust.training import Member, Training, partitioned, shared, train
     from shoal.robust.tuning import choose, sweep
 
 __all__ = [
@@ -87,20 +87,18 @@ __all__ = [
 ]
 
 _MODULES = {  # the public names of each module
-    "attacks": """ATTACKS FGSM JSMA LBFGS CarliniWagner Examples IterativeFGSM every_target
-        superimpose""",
+    "attacks": """ATTACKS FGSM JSMA LBFGS
+        CarliniWagner Examples IterativeFGSM every_target superimpose""",
     "classifier": "Classifier Single as_classifier",
-    "ensemble": "Ensemble",
-    "ensemble_vote": "EnsembleVote Votes",
-    "evaluation": "Judged accuracies by_bin classifications judge mean_perturbations",
+    "ensemble": "Ensemble EnsembleVote Votes",
+    "evaluation": """Judged accuracies by_bin classifications
+        judge mean_perturbations THREATS Expectation attacked""",
     "interop": "as_module from_probabilities",
-    "members": "Member partitioned shared",
+    "training": "Member partitioned shared Training train",
     "networks": "ARCHITECTURES CIFAR10 DIGITS MNIST Architecture",
-    "noise_shapes": "deviation_of scale_for",
+    "noise": "deviation_of scale_for",
     "noisy_logit": "NoisyLogit",
     "tables": "NoisyVote",
-    "threats": "THREATS Expectation attacked",
-    "training": "Training train",
     "tuning": "choose sweep",
 }
 _ON_FIRST_USE = {name: module for module, names in _MODULES.items() for name in names.split()}

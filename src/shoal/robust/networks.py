@@ -7,17 +7,33 @@ learning", 2020, after Carlini & Wagner, "Towards evaluating the robustness of n
 Biases start at 0, weights as in He et al., "Delving deep into rectifiers", ICCV 2015. A temperature
 T makes gradients T times smaller, and networks with smaller starting weights (Glorot & Bengio,
 AISTATS 2010) need several times as many steps before they start to learn.
+
+Convolutions of several networks at once, in the forms for which GPUs have fast kernels.
+
+Pictures are (rows, networks × channels, height, width), those of a first layer (networks, rows,
+channels, height, width). Grouped convolutions are fast if channels come last in memory and each
+group fills 16 bytes. One or three channels do not fill them: such a layer is padded with channels
+of zeros or, if only its weights are learned, computed as one matrix product per network. A training
+step of fifty networks takes a quarter less time this way.
+
+Layers that hold the weights of several networks and run them in one call.
+
+Between a convolution and the next flattening, the networks are groups of channels: pictures are
+(rows, networks × channels, height, width). Elsewhere, inputs are (networks, rows, units).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from shoal.errors import InputError
 from shoal.robust import draws
@@ -166,3 +182,210 @@ def with_own_dropout(network: nn.Module) -> nn.Module:
         else:
             with_own_dropout(child)
     return network
+
+
+_ALIGNED = 16  # bytes
+_FEW_CHANNELS = 4  # maximum for which all patches fit into memory
+
+
+def quick_convolution(
+    pictures: Tensor, weight: Tensor, bias: Tensor | None, *, first: bool, **options: Any
+) -> Tensor:
+    """Convolve in the form that is fastest on a GPU.
+
+    weight: (networks, filters, channels, height, width).
+    options: stride, padding and dilation of `nn.Conv2d`.
+    """
+    if not first:
+        return grouped(pictures, weight, bias, **options)
+    if torch.is_autocast_enabled("cuda"):  # before pixels are copied into patches
+        pictures = pictures.to(torch.get_autocast_dtype("cuda"))
+    few = pictures.shape[2] <= _FEW_CHANNELS
+    if few and not pictures.requires_grad and weight.requires_grad and torch.is_grad_enabled():
+        return as_products(pictures, weight, bias, **options)
+    return filled_up(pictures, weight, bias, **options)
+
+
+def grouped(pictures: Tensor, weight: Tensor, bias: Tensor | None, **options: Any) -> Tensor:
+    """Convolve by groups, with channels last in memory."""
+    pictures = pictures.contiguous(memory_format=torch.channels_last)
+    filters = weight.flatten(0, 1).contiguous(memory_format=torch.channels_last)
+    biases = None if bias is None else bias.flatten()
+    return functional.conv2d(pictures, filters, biases, groups=len(weight), **options)
+
+
+def filled_up(pictures: Tensor, weight: Tensor, bias: Tensor | None, **options: Any) -> Tensor:
+    """Convolve by groups, with channels of zeros up to 16 bytes per network."""
+    padding = -pictures.shape[2] % (_ALIGNED // pictures.element_size())
+    last = functional.pad(pictures.permute(1, 3, 4, 0, 2), (0, padding))
+    joined = last.flatten(3).permute(0, 3, 1, 2)  # (rows, networks × channels, height, width)
+    return grouped(joined, functional.pad(weight, (0, 0, 0, 0, 0, padding)), bias, **options)
+
+
+def as_products(
+    pictures: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    *,
+    stride: Sequence[int],
+    padding: Sequence[int] | str,
+    dilation: Sequence[int],
+) -> Tensor:
+    """Convolve by one matrix product per network, of its patches and its filters."""
+    seen = _seen(pictures, weight.shape[-2:], stride, padding, dilation)
+    taps, used = len(seen), len(seen) * pictures.shape[2]
+    more = -used % _ALIGNED
+    patches = pictures.new_zeros(len(weight), used + more, *seen[0].shape[2:])
+    for index, pixels in enumerate(seen):
+        patches[:, index:used:taps] = pixels
+    columns = patches.flatten(2).transpose(1, 2)  # (networks, positions, channels × taps)
+    filters = functional.pad(weight.flatten(2), (0, more)).transpose(1, 2)
+    if bias is None:
+        products = torch.bmm(columns, filters)
+    else:
+        products = torch.baddbmm(bias.unsqueeze(1), columns, filters)
+    products = products.unflatten(1, patches.shape[2:])  # (networks, rows, height, width, filters)
+    return products.permute(1, 2, 3, 0, 4).flatten(3).permute(0, 3, 1, 2)
+
+
+def _seen(
+    pictures: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int] | str,
+    dilation: Sequence[int],
+) -> list[Tensor]:
+    """Return, for each tap of a filter, (networks, channels, rows, height, width) its pixels."""
+    spans = [gap * (taps - 1) for gap, taps in zip(dilation, size, strict=True)]
+    above, beside = _edges(padding, spans)
+    padded = functional.pad(pictures.transpose(1, 2), (*beside, *above))
+    height, width = (side - span for side, span in zip(padded.shape[-2:], spans, strict=True))
+    corners = [
+        (row * dilation[0], column * dilation[1])
+        for row in range(size[0])
+        for column in range(size[1])
+    ]
+    return [
+        padded[..., top : top + height : stride[0], left : left + width : stride[1]]
+        for top, left in corners
+    ]
+
+
+def _edges(padding: Sequence[int] | str, spans: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the padding before and after, in pixels, of the height and of the width."""
+    if padding == "same":
+        return [(span // 2, span - span // 2) for span in spans]
+    if isinstance(padding, str):
+        return [(0, 0), (0, 0)]
+    return [(each, each) for each in padding]
+
+
+_FEW_ROWS = 32  # from this on, a CPU runs one convolution per network faster than groups
+_PLAIN = (nn.ReLU, nn.Tanh, nn.Sigmoid, nn.ELU, nn.SiLU, nn.Identity)  # independent of the shape
+_POOLS = (nn.MaxPool2d, nn.AvgPool2d)
+
+
+class StackedConv2d(nn.Module):  # type: ignore[misc]
+    """A convolution of each network; the first of a chain makes networks groups of channels."""
+
+    def __init__(self, layers: Sequence[nn.Conv2d], *, first: bool) -> None:
+        super().__init__()
+        one = layers[0]
+        self.weight = _stacked([layer.weight for layer in layers])
+        self.bias = None if one.bias is None else _stacked([layer.bias for layer in layers])
+        self.options = {name: getattr(one, name) for name in ("stride", "padding", "dilation")}
+        self.first = first
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Convolve: (rows, networks × channels, height, width) in and out."""
+        networks = len(self.weight)
+        if inputs.device.type == "cuda":
+            given = self.weight, self.bias
+            return quick_convolution(inputs, *given, first=self.first, **self.options)
+        pictures = inputs.transpose(0, 1).flatten(1, 2) if self.first else inputs
+        if len(pictures) >= _FEW_ROWS:
+            biases = [None] * networks if self.bias is None else self.bias.unbind()
+            each = zip(pictures.chunk(networks, dim=1), self.weight.unbind(), biases, strict=True)
+            return torch.cat([functional.conv2d(*given, **self.options) for given in each], dim=1)
+        bias = None if self.bias is None else self.bias.flatten()
+        weight = self.weight.flatten(0, 1)
+        return functional.conv2d(pictures, weight, bias, groups=networks, **self.options)
+
+
+class StackedLinear(nn.Module):  # type: ignore[misc]
+    """A fully connected layer of each network."""
+
+    def __init__(self, layers: Sequence[nn.Linear]) -> None:
+        super().__init__()
+        self.weight = _stacked([layer.weight for layer in layers])
+        one = layers[0]
+        self.bias = None if one.bias is None else _stacked([layer.bias for layer in layers])
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Multiply: (networks, rows, …, units) in and out."""
+        flat = inputs.flatten(1, -2)
+        if self.bias is None:
+            products = torch.bmm(flat, self.weight.transpose(1, 2))
+        else:
+            products = torch.baddbmm(self.bias.unsqueeze(1), flat, self.weight.transpose(1, 2))
+        return products.view(*inputs.shape[:-1], self.weight.shape[1])
+
+
+class StackedFlatten(nn.Module):  # type: ignore[misc]
+    """Flattening: from (rows, networks × channels, …) to (networks, rows, units)."""
+
+    def __init__(self, networks: int, *, folded: bool) -> None:
+        super().__init__()
+        self.networks = networks
+        self.folded = folded
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Flatten the features of each row and network."""
+        return (unfolded(inputs, self.networks) if self.folded else inputs).flatten(2)
+
+
+def pools_first(parts: Sequence[nn.Module]) -> list[nn.Module]:
+    """Return layers with every ReLU moved behind the max pooling that follows it.
+
+    Outputs and gradients stay the same at a quarter of the cost.
+    """
+    ordered = list(parts)
+    for index in range(len(ordered) - 1):
+        if type(ordered[index]) is nn.ReLU and type(ordered[index + 1]) is nn.MaxPool2d:
+            ordered[index : index + 2] = reversed(ordered[index : index + 2])
+    return ordered
+
+
+def unfolded(pictures: Tensor, networks: int) -> Tensor:
+    """Return grouped pictures as (networks, rows, channels, height, width)."""
+    return pictures.unflatten(1, (networks, -1)).transpose(0, 1)
+
+
+def stacked_layers(networks: Sequence[nn.Module]) -> nn.Sequential | None:
+    """Return stacked layers of all networks, None if a layer has no stacked form."""
+    if not all(type(network) is nn.Sequential for network in networks):
+        return None
+    folded = False
+    stacked: list[nn.Module] = []
+    for layers in zip(*networks, strict=True):  # one architecture, so the numbers are equal
+        layer = layers[0]
+        if type(layer) is nn.Conv2d and layer.groups == 1 and layer.padding_mode == "zeros":
+            stacked.append(StackedConv2d(layers, first=not folded))
+            folded = True
+        elif type(layer) is nn.Linear and not folded:
+            stacked.append(StackedLinear(layers))
+        elif type(layer) is nn.Flatten and (layer.start_dim, layer.end_dim) == (1, -1):
+            stacked.append(StackedFlatten(len(networks), folded=folded))
+            folded = False
+        elif isinstance(layer, Dropout | nn.Dropout) and not folded:
+            stacked.append(Dropout(layer.share if isinstance(layer, Dropout) else layer.p))
+        elif type(layer) in _PLAIN or (type(layer) in _POOLS and folded):
+            stacked.append(deepcopy(layer))
+        else:
+            return None
+    names = [name for name, _ in networks[0].named_children()]
+    return None if folded else nn.Sequential(OrderedDict(zip(names, stacked, strict=True)))
+
+
+def _stacked(values: Sequence[Tensor]) -> nn.Parameter:
+    return nn.Parameter(torch.stack([value.detach() for value in values]))

@@ -16,9 +16,8 @@ import torch
 from torch import Tensor
 
 from shoal.errors import InputError
-from shoal.robust.classifier import Classifier, as_classifier
-from shoal.robust.inputs import Intake
-from shoal.robust.noise_shapes import check_noise
+from shoal.robust.classifier import Classifier, Intake, as_classifier
+from shoal.robust.noise import check_noise
 
 _HIDDEN: WeakKeyDictionary[NoisyLogit, tuple[Classifier, Noise]]  # not reachable by attributes
 

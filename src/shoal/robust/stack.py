@@ -14,13 +14,14 @@ import torch
 from torch import Tensor, nn
 
 from shoal.errors import InputError, unknown
-from shoal.robust.networks import Dropout, with_own_dropout
-from shoal.robust.stacked_layers import (
+from shoal.robust.networks import (
+    Dropout,
     StackedConv2d,
     StackedFlatten,
     pools_first,
     stacked_layers,
     unfolded,
+    with_own_dropout,
 )
 
 

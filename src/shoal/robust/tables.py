@@ -2,11 +2,16 @@
 
 Members are scikit-learn classifiers, typically one for each of several anonymized releases of one
 table; a query is a matrix of the same columns. Does not need torch.
+
+Rows for classifiers: matrices and frames of numbers.
+
+The classifiers of a vote over tables: fitting, queries, and checks that they match.
 """
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -14,25 +19,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from shoal._compat.messages import FEATURE_NAMES
 from shoal.errors import InputError
-from shoal.robust.matrices import (
-    as_matrix,
-    as_units,
-    check_matrices,
-    names_of,
-    pairs_of,
-    spread_of,
-)
-from shoal.robust.noise_shapes import check_noise
-from shoal.robust.table_members import (
-    check_fitted,
-    check_width,
-    classes_of,
-    columns_of,
-    fitted,
-    probabilities,
-)
+from shoal.robust.noise import check_noise
 from shoal.support.arrays import Bools, Counts, Floats
+from shoal.support.imports import requires
+from shoal.support.wording import counted
 
 _HIDDEN: WeakKeyDictionary[NoisyVote, tuple[tuple[Any, ...], _Stream]]
 
@@ -199,3 +191,175 @@ class NoisyVote:
 
 
 _HIDDEN = WeakKeyDictionary()
+
+
+def names_of(rows: Any) -> tuple[Any, ...] | None:
+    """Return the column names of a frame (pandas, polars, Arrow), None for a matrix."""
+    names = getattr(rows, "column_names", None)
+    if names is None:
+        names = getattr(rows, "columns", None)
+    return None if names is None else tuple(names)
+
+
+def as_matrix(rows: Any, columns: Sequence[Any] | None) -> Floats:
+    """Return (rows, columns) numbers; from a frame, these columns in this order."""
+    names = names_of(rows)
+    if names is not None:
+        return _from_frame(rows, names, names if columns is None else columns)
+    try:
+        matrix = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("rows must be numbers, (rows, columns); encode text first") from None
+    if matrix.ndim != 2:
+        raise InputError(
+            f"rows must be (rows, columns), not of shape {matrix.shape}; give one row as [row]"
+        )
+    _check_finite(matrix, "rows")
+    return matrix
+
+
+def _from_frame(rows: Any, names: Sequence[Any], columns: Sequence[Any]) -> Floats:
+    missing = ", ".join(str(name) for name in columns if name not in names)
+    if missing or len(set(names)) < len(names):
+        problem = f"lacks {missing}" if missing else "has two columns of the same name"
+        known = ", ".join(map(str, columns))
+        raise InputError(f"the frame {problem}; the classifiers use {known}")
+    matrix = np.empty((len(rows), len(columns)))
+    for index, name in enumerate(columns):
+        try:
+            matrix[:, index] = _numbers(rows[name])
+        except (TypeError, ValueError):
+            raise InputError(f"column {name!r} must be numbers; encode it first") from None
+        _check_finite(matrix[:, index], f"column {name!r}")
+    return matrix
+
+
+def _numbers(column: Any) -> Any:
+    """Return a column of a frame; missing values become NaN."""
+    if type(column).__module__.startswith("pandas"):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray(column, dtype=np.float64)
+
+
+def _check_finite(values: Any, what: str) -> None:
+    infinite = int(np.isinf(values).sum())
+    if infinite:
+        raise InputError(
+            f"{what} must be finite; {counted(infinite, 'number is', 'numbers are')} not"
+        )
+
+
+def check_matrices(matrices: Sequence[Floats], classes: Sequence[Any]) -> None:
+    """Raise an error if one classifier cannot be fitted to each of the matrices."""
+    for rows, truth in zip(matrices, classes, strict=True):
+        if truth.shape != (len(rows),) or not len(rows):
+            raise InputError(
+                f"each matrix must have at least 1 row and one class per row; one has {len(rows)} "
+                f"rows and classes of shape {truth.shape}"
+            )
+    if len({rows.shape[1] for rows in matrices}) > 1:
+        raise InputError("matrices must have the same number of columns")
+
+
+def spread_of(matrix: Floats) -> Floats:
+    """Return (columns,) standard deviations without missing values, 0 if all are missing."""
+    spread: Floats = np.ma.masked_invalid(matrix).std(axis=0).filled(0.0)
+    return spread
+
+
+def as_units(units: Any) -> Floats:
+    """Check (columns,) units, or one unit for all columns, and convert them to numbers."""
+    try:
+        found = np.asarray(units, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.array(np.nan)
+    if found.ndim > 1 or not (np.isfinite(found) & (found >= 0)).all():
+        raise InputError("units must be one number of at least 0 for each column")
+    return found
+
+
+def pairs_of(matrices: Any) -> list[tuple[Any, Any]]:
+    """Return pairs of a matrix and its classes."""
+    try:
+        pairs = [(rows, classes) for rows, classes in matrices]
+    except (TypeError, ValueError):
+        raise InputError("matrices must be a list of pairs, [(rows, classes), ...]") from None
+    if not pairs:
+        raise InputError("matrices is empty; give at least one pair of rows and classes")
+    return pairs
+
+
+def check_fitted(members: Sequence[Any]) -> None:
+    """Raise an error if a classifier is not fitted or has no probabilities."""
+    if not members:
+        raise InputError("a vote needs at least one classifier")
+    for member in members:
+        kind = type(member).__name__
+        if not hasattr(member, "classes_"):
+            raise InputError(f"classifiers must be fitted; {kind} is not")
+        if not hasattr(member, "predict_proba"):
+            raise InputError(f"classifiers must have predict_proba; {kind} does not")
+
+
+def classes_of(members: Sequence[Any]) -> Any:
+    """Return the classes of all classifiers together."""
+    known = [np.asarray(member.classes_) for member in members]
+    if len({classes.dtype.kind in "biuf" for classes in known}) > 1:
+        raise InputError("classes must have one type; some classifiers use numbers, others text")
+    return np.unique(np.concatenate(known))
+
+
+def columns_of(members: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Return the columns that the classifiers were fitted to, None if these have no names."""
+    known = {tuple(getattr(member, "feature_names_in_", ())) for member in members}
+    if len(known) > 1:
+        raise InputError("classifiers must be fitted on the same columns in the same order")
+    return known.pop() or None
+
+
+def check_width(width: int, members: Sequence[Any], units: Floats | None) -> None:
+    """Raise an error if rows do not have the columns that classifiers and units have."""
+    wanted = {getattr(member, "n_features_in_", width) for member in members}
+    if units is not None and units.ndim:
+        wanted.add(len(units))
+    others = sorted(wanted - {width})
+    if others:
+        raise InputError(
+            f"rows must have {others[0]} columns, as classifiers and units do, not {width}"
+        )
+
+
+def fitted(classifier: Any, rows: Floats, classes: Any) -> Any:
+    """Return a fitted copy of the classifier."""
+    with requires("learn"):
+        from sklearn.base import clone
+
+    try:
+        return clone(classifier).fit(rows, classes)
+    except ValueError:
+        _refuse_missing(classifier, rows)
+        if len(np.unique(classes)) > 1:
+            raise
+        raise InputError(
+            f"a matrix has only one class; {type(classifier).__name__} needs at least two"
+        ) from None
+
+
+def probabilities(member: Any, rows: Floats) -> Any:
+    """Return (rows, classes) the probabilities of a classifier, which may be fitted to a frame."""
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", FEATURE_NAMES)
+            return member.predict_proba(rows)
+    except ValueError:
+        _refuse_missing(member, rows)
+        raise
+
+
+def _refuse_missing(member: Any, rows: Floats) -> None:
+    missing = int(np.isnan(rows).any(axis=1).sum())
+    if missing:
+        raise InputError(
+            f"{counted(missing, 'row has', 'rows have')} missing values, which "
+            f"{type(member).__name__} does not accept; fill or drop them"
+        ) from None

@@ -4,14 +4,22 @@ Minimizes the cross-entropy of softmax(logits / T) by stochastic gradient descen
 the rate rate / (1 + decay · step): Table 4.2 of Liang, "Algorithms in privacy & security for data
 analytics and machine learning", 2020. Starting weights, shuffles and dropout depend only on the
 seed of a member.
+
+Checkpoints: the state of training in a file, from which an interrupted run resumes.
+
+Safetensors files, which contain numbers and no code. A checkpoint of other data, members or options
+is rejected.
+
+Members to train: each with a seed, a temperature, and its own rows or the same rows as all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -19,19 +27,23 @@ from torch.nn import functional
 
 from shoal.errors import InputError, NotConverged
 from shoal.robust import draws
-from shoal.robust.checkpoint import Checkpoint
-from shoal.robust.classifier import repeatable
-from shoal.robust.ensemble import Ensemble, one_architecture_each
-from shoal.robust.inputs import (
+from shoal.robust.classifier import (
     Intake,
     answering,
     as_classes,
     as_pictures,
     check_bounds,
     check_classes,
+    repeatable,
     usable_device,
 )
-from shoal.robust.members import Member, check_members
+from shoal.robust.ensemble import (
+    Ensemble,
+    check_temperatures,
+    one_architecture_each,
+    read_tensors,
+    write_tensors,
+)
 from shoal.robust.networks import Architecture, seeded
 from shoal.robust.stack import Stack, check_trainable, stack
 from shoal.support.options import check_range, check_whole
@@ -305,3 +317,164 @@ class _Trainer:
             "temperatures": self.temperatures.tolist(),
             "architectures": [list(group) for group in self.networks.groups],
         }
+
+
+_FORMAT = "shoal-checkpoint-1"
+
+
+class Trained(Protocol):
+    """Networks in training."""
+
+    networks: Stack
+    images: Tensor
+    labels: Tensor
+    rows: Tensor
+
+    def momenta(self) -> dict[str, Tensor]:
+        """Return the momentum of each weight, by the weight's name."""
+
+    def load_momenta(self, momenta: dict[str, Tensor]) -> None:
+        """Restore what `momenta` returned."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that must be equal for training to resume."""
+
+
+class Checkpoint:
+    """The file with the state of one training run."""
+
+    def __init__(self, path: Path, training: Trained) -> None:
+        self.path = path
+        self.training = training
+        self.settings = {"format": _FORMAT, **training.settings(), "data": _digest(training)}
+
+    def save(self, epochs: int) -> None:
+        """Write the state after this number of epochs; replaces the last one."""
+        tensors = {f"weight/{name}": w for name, w in self.training.networks.weights().items()}
+        tensors |= {f"momentum/{name}": m for name, m in self.training.momenta().items()}
+        write_tensors(self.path, tensors, {**self.settings, "epochs": epochs}, force=True)
+
+    def resume(self) -> int:
+        """Restore the state in the file, and return its epochs; 0 if there is no file.
+
+        Raises:
+            InputError: The file belongs to another training run.
+        """
+        if not self.path.exists():
+            return 0
+        tensors, settings = read_tensors(self.path, _FORMAT)
+        epochs = settings.pop("epochs", 0)
+        if settings != self.settings:
+            other = [name for name in self.settings if settings.get(name) != self.settings[name]]
+            raise InputError(
+                f"{self.path}: this checkpoint belongs to another training run "
+                f"({', '.join(other)} differ); remove the file, or name another"
+            )
+        parts: dict[str, dict[str, Tensor]] = {"weight": {}, "momentum": {}}
+        for name, value in tensors.items():
+            kind, _, weight = name.partition("/")
+            parts.setdefault(kind, {})[weight] = value
+        try:
+            self.training.networks.load_weights(parts["weight"])
+        except RuntimeError:
+            raise InputError(
+                f"{self.path}: this checkpoint belongs to networks of another architecture"
+            ) from None
+        self.training.load_momenta(parts["momentum"])
+        return int(epochs)
+
+
+def _digest(training: Trained) -> str:
+    digest = sha256()
+    for values in (training.images, training.labels, training.rows):
+        digest.update(values.detach().cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Member:
+    """One network to train.
+
+    Parameters:
+        seed: Seed of its starting weights, shuffles and dropout.
+        temperature: Divisor of its logits in the softmax.
+        rows: Positions of its training pictures.
+
+    >>> import torch
+    >>> Member(seed=1, temperature=2.0, rows=torch.arange(3)).rows
+    tensor([0, 1, 2])
+    """
+
+    seed: int
+    temperature: float
+    rows: Tensor
+
+
+def partitioned(
+    rows: int, temperatures: Sequence[float], *, size: int | None = None, seed: int = 0
+) -> list[Member]:
+    """Return a member for each temperature; no two members share a training row.
+
+    Parameters:
+        rows: Number of training pictures.
+        temperatures: Temperature of each member.
+        size: Number of rows of each member; by default as many as possible.
+        seed: Seed of the assignment and of the members' own seeds.
+
+    Returns:
+        The members.
+
+    Raises:
+        InputError: There are no temperatures, or not enough rows.
+
+    >>> [len(member.rows) for member in partitioned(10, [1.0, 1.0, 5.0])]
+    [3, 3, 3]
+    """
+    networks = len(temperatures)
+    if not networks:
+        raise InputError("give at least one temperature, one for each network")
+    each = max(1, rows // networks) if size is None else size
+    check_whole("size", each, 1)
+    if networks * each > rows:
+        raise InputError(
+            f"{networks} networks with {each} rows each need more rows than the {rows} given"
+        )
+    order = draws.permutations(torch.tensor(seed), count=rows)
+    parts = order[: networks * each].view(networks, -1)
+    return _members(temperatures, list(parts), seed)
+
+
+def shared(rows: int, temperatures: Sequence[float], *, seed: int = 0) -> list[Member]:
+    """Return a member for each temperature; all members train on all rows.
+
+    Parameters:
+        rows: Number of training pictures.
+        temperatures: Temperature of each member.
+        seed: Seed of the members' own seeds.
+
+    Returns:
+        The members.
+
+    >>> [len(member.rows) for member in shared(10, [1.0, 5.0])]
+    [10, 10]
+    """
+    check_whole("rows", rows, 1)
+    return _members(temperatures, [torch.arange(rows)] * len(temperatures), seed)
+
+
+def check_members(members: Sequence[Member], pictures: int) -> None:
+    """Raise an error if members cannot be trained together on this number of pictures."""
+    if not members:
+        raise InputError("there are no members to train; make some with shared or partitioned")
+    lengths = {len(member.rows) for member in members}
+    if len(lengths) != 1 or 0 in lengths:
+        raise InputError("all members of an ensemble must have the same number of rows, at least 1")
+    for rows in (member.rows for member in members):
+        if int(rows.min()) < 0 or int(rows.max()) >= pictures:
+            raise InputError(f"members refer to rows beyond the {pictures} pictures given")
+    check_temperatures([member.temperature for member in members], len(members))
+
+
+def _members(temperatures: Sequence[float], rows: Sequence[Tensor], seed: int) -> list[Member]:
+    seeds = (draws.words(torch.tensor(seed), count=len(temperatures)) & (2**48 - 1)).tolist()
+    return [Member(*each) for each in zip(seeds, temperatures, rows, strict=True)]

@@ -15,10 +15,9 @@ from torch import Tensor
 
 from shoal.errors import InputError
 from shoal.robust.attacks.attack import Examples
-from shoal.robust.classifier import Classifier, as_classifier
-from shoal.robust.ensemble_vote import count_votes
-from shoal.robust.inputs import as_classes
-from shoal.robust.noise_shapes import check_noise, deviation_of
+from shoal.robust.classifier import Classifier, as_classes, as_classifier
+from shoal.robust.ensemble import count_votes
+from shoal.robust.noise import check_noise, deviation_of
 from shoal.robust.noisy_logit import NoisyLogit
 from shoal.support.options import check_range
 from shoal.support.progress import report

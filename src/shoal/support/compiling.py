@@ -38,7 +38,7 @@ from shoal._compat.numba import (
     time_compilation,
 )
 from shoal._version import __version__
-from shoal.support.stopwatch import leave_out
+from shoal.support.progress import leave_out
 
 __all__ = [
     "KernelsNotKept",

@@ -1,21 +1,42 @@
-"""Files: read with clear errors, written whole or not at all, changed by one process at a time."""
+"""Files: read with clear errors, written whole or not at all, changed by one process at a time.
+
+Folders written completely or not at all: staged beside the target, then renamed.
+
+Temporary files beside an output, and removal of those that a killed process left.
+
+A process holds a lock on each of its temporary files, and the system frees the lock however the
+process ends. A temporary file without a lock is a leftover, and the next process that writes to the
+folder removes it.
+
+Files without a name, for copies of a table that must not outlive the process.
+
+On Linux they are in memory. Elsewhere they are in the temporary folder and disappear with the
+process that opened them, however it ends.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import hashlib
 import os
+import platform
 import re
+import secrets
+import shutil
 import stat
 import sys
-from collections.abc import Iterator
+import tempfile
+import time
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from shoal.errors import InputError, OutputError, ShoalError
 from shoal.support.addresses import address_of
-from shoal.support.temporaries import temporary_file, temporary_folder
 from shoal.support.wording import option
 
 DATABASE = re.compile(r"\s*postgres(?:ql)?:/{1,2}(.+)", re.DOTALL)
@@ -294,3 +315,246 @@ def umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
+
+
+MANIFEST = "_manifest.json"
+PARTS = (MANIFEST, "part-*")
+_HERE = -100  # of renameat2: paths are relative to the working folder
+_EXCHANGE = 2  # of renameat2: swap the two
+
+
+def check_folder(path: Path, files: Collection[str] = PARTS, *, force: bool = False) -> None:
+    """Reject, before any work, a folder that exists or cannot be created.
+
+    Parameters:
+        files: The names of files that force may replace; * stands for any characters. A folder with
+            anything else is refused.
+    """
+    if "\0" in str(path):
+        raise OutputError("the path contains a character that file names cannot have")
+    try:
+        if path.is_symlink():
+            raise OutputError(f"{path}: is a link, not a folder; choose another name")
+        if path.exists() and not path.is_dir():
+            raise OutputError(f"{path}: is a file, not a folder; choose another name")
+        if path.is_dir():
+            _check_replaceable(path, files, force=force)
+    except OSError as error:
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise OutputError(f"{path}: its folder does not exist; create {path.parent} first")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputError(f"{path}: its folder is not writable; choose another folder")
+
+
+def _check_replaceable(path: Path, files: Collection[str], *, force: bool) -> None:
+    if not force:
+        allow = option("force", True)
+        raise OutputError(f"{path}: exists already; choose another name or replace it with {allow}")
+    for each in path.iterdir():
+        if not each.is_file() or not any(fnmatchcase(each.name, name) for name in files):
+            raise OutputError(
+                f"{path}: contains other files, so it is not replaced; choose another name"
+            )
+
+
+@contextmanager
+def replace_folder(
+    path: Path, files: Collection[str] = PARTS, *, force: bool = False
+) -> Iterator[Path]:
+    """Yield a private folder beside the target; it becomes the target when the block ends.
+
+    If anything fails before that, the old folder, or none, is left.
+
+    Parameters:
+        files: As for `check_folder`.
+    """
+    check_folder(path, files, force=force)
+    try:
+        with temporary_folder(path.absolute().parent) as staging:
+            yield staging
+            for file in (*staging.iterdir(), staging):
+                sync(file)
+            staging.chmod(0o777 & ~umask())
+            check_folder(path, files, force=force)
+            if path.exists():
+                _exchange(staging, path)
+            else:
+                staging.rename(path)
+            with suppress(OSError):
+                sync(path.absolute().parent)
+    except ShoalError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
+
+
+def _exchange(staging: Path, path: Path) -> None:
+    """Swap the two folders in one step where the system can, else in two renames."""
+    if sys.platform == "linux":
+        swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+        names = os.fsencode(staging), os.fsencode(path.absolute())
+        if swap is not None and swap(_HERE, names[0], _HERE, names[1], _EXCHANGE) == 0:
+            return
+    aside = path.with_name(f"{path.name}.old-{secrets.token_hex(4)}")
+    path.rename(aside)
+    try:
+        staging.rename(path)
+    except OSError:
+        aside.rename(path)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+_NAME = re.compile(r"\.shoal\.([0-9a-f]{8})\.[0-9a-f]{16}(\..*)?")
+_DAY = 86_400  # seconds
+_TRIES, _PAUSE = 20, 0.05  # to remove a folder, and seconds between them
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+@contextmanager
+def temporary_file(folder: Path, suffix: str) -> Iterator[Path]:
+    """Yield a new file in the folder; it is removed after the block unless it was moved."""
+    with _temporary(folder, suffix) as path:
+        yield path
+
+
+@contextmanager
+def temporary_folder(folder: Path) -> Iterator[Path]:
+    """Yield a new folder in the folder; it is removed with its content after the block."""
+    with _temporary(folder, None) as path:
+        yield path
+
+
+@contextmanager
+def _temporary(folder: Path, suffix: str | None) -> Iterator[Path]:
+    sweep(folder)
+    path, lock = _create(folder, suffix)
+    try:
+        yield path
+    finally:
+        with suppress(OSError):  # the folder may have been removed or become read-only
+            _remove(path)
+        os.close(lock)
+
+
+def sweep(folder: Path) -> None:
+    """Remove temporary files in a folder whose process is gone.
+
+    Locks of another computer on a shared folder may not be visible here, so its files are removed
+    only a day after they were last written to.
+    """
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = _NAME.fullmatch(entry.name)
+            if found:
+                with suppress(OSError):
+                    _sweep(folder / entry.name, here=found[1] == _host())
+
+
+def _sweep(path: Path, *, here: bool) -> None:
+    status = path.lstat()
+    ordinary = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+    if not ordinary or not _is_own(status):
+        return
+    if not here and time.time() - status.st_mtime < _DAY:
+        return
+    mode = os.O_RDONLY if stat.S_ISDIR(status.st_mode) else os.O_RDWR
+    handle = os.open(path, mode | _NO_LINK)
+    try:
+        if _locks(handle):
+            _remove(path)
+    finally:
+        os.close(handle)
+
+
+def _create(folder: Path, suffix: str | None) -> tuple[Path, int]:
+    """Create a file, or a folder for suffix None, and lock it; return its path and lock handle."""
+    while True:
+        path = folder / f".shoal.{_host()}.{secrets.token_hex(8)}{suffix or ''}"
+        if suffix is None:
+            path.mkdir(mode=0o700)
+            try:
+                handle = os.open(path, os.O_RDONLY)
+            except FileNotFoundError:  # another process removed it before it was opened
+                continue
+        else:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o600)
+        _lock_temporary(handle)
+        if os.fstat(handle).st_nlink:
+            return path, handle
+        os.close(handle)  # another process removed it before it was locked
+
+
+def _remove(path: Path) -> None:
+    if not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    for _ in range(_TRIES):  # a process that is ending may still change files in it
+        shutil.rmtree(path, ignore_errors=True)
+        if not path.exists():
+            return
+        time.sleep(_PAUSE)
+    shutil.rmtree(path)
+
+
+def _host() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+if sys.platform == "win32":
+
+    def _is_own(_: os.stat_result) -> bool:
+        return False  # an open file cannot be removed, and there is no lock to test
+
+    def _locks(_: int) -> bool:
+        return False
+
+    def _lock_temporary(_: int) -> None:
+        pass
+
+else:
+    import fcntl
+
+    def _is_own(status: os.stat_result) -> bool:
+        return status.st_uid == os.geteuid()
+
+    def _locks(handle: int) -> bool:
+        """Return whether the lock was acquired, so that no other process holds it."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def _lock_temporary(handle: int) -> None:
+        with suppress(OSError):  # a file system without locks: no process removes leftovers there
+            fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def open_unnamed() -> IO[bytes]:
+    """Open an empty file for writing and reading that no folder lists."""
+    if hasattr(os, "memfd_create"):
+        try:
+            return os.fdopen(os.memfd_create("shoal"), "w+b")
+        except OSError:  # forbidden by a sandbox
+            pass
+    try:
+        return tempfile.TemporaryFile(prefix="shoal.")
+    except OSError as error:
+        raise OutputError(
+            f"the temporary folder cannot be written to ({error.strerror}); set TMPDIR to another"
+        ) from None
+
+
+def path_of(file: IO[bytes]) -> Path | None:
+    """Return a path by which this process can open an unnamed file again, from its start."""
+    path = Path(f"/proc/self/fd/{file.fileno()}")
+    try:
+        with path.open("rb"):
+            return path
+    except OSError:  # another system than Linux, or one without /proc
+        return None

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, MissingExtra, OutputError, ShoalError
-from shoal.support.folders import MANIFEST
+from shoal.support.files import MANIFEST, temporary_folder
 from shoal.support.progress import report
-from shoal.support.temporaries import temporary_folder
 
 _PACKAGES = {
     "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "abfss": "adlfs",

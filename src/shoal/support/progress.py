@@ -1,10 +1,13 @@
 """Progress reports of long-running work.
 
 A listener can draw progress bars from them; without a listener a report costs almost nothing.
+
+The time that work takes, without the time in which its kernels are compiled.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -57,3 +60,20 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+_left_out = 0.0
+
+
+def working_time() -> float:
+    """Return the seconds of a clock that stands still while kernels are compiled.
+
+    Only differences have a meaning.
+    """
+    return time.perf_counter() - _left_out
+
+
+def leave_out(seconds: float) -> None:
+    """Set the clock back by the time of a compilation that has just ended."""
+    global _left_out  # noqa: PLW0603  one clock for all threads, as only one of them compiles
+    _left_out += seconds

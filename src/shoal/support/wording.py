@@ -1,13 +1,21 @@
-"""Parts of messages: options, counts with nouns, percentages, lists, names, masked addresses."""
+"""Parts of messages: options, counts with nouns, percentages, lists, names, masked addresses.
+
+Small HTML tables for notebooks, with every text escaped.
+
+Plain data: what JSON can hold.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from html import escape
+from typing import Any
 
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]+:/+"  # a path has one of the two slashes; one letter is a drive
 _USER = re.compile(rf"({_SCHEME})(?:(?!{_SCHEME})[^\n])*@")
@@ -145,3 +153,56 @@ def listed_names(names: Sequence[str], most: int | None = None) -> str:
     if most is not None and len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most:,} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def html_table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], note: str = ""
+) -> str:
+    """Return a table with a caption above it and a note below it.
+
+    >>> html_table("a < b", ["n"], [[1]])
+    '<div><p><strong>a &lt; b</strong></p><table><thead><tr><th>n</th></tr></thead>\
+<tbody><tr><td>1</td></tr></tbody></table></div>'
+    """
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(_text(cell))}</td>' for cell in row)}</tr>" for row in rows
+    )
+    below = f"<p>{escape(note)}</p>" if note else ""
+    return (
+        f"<div><p><strong>{escape(caption)}</strong></p>"
+        f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
+    )
+
+
+def html_rows(caption: str, data: Any, note: str = "") -> str:
+    """Return the rows of an Arrow table the same way."""
+    rows = zip(*(column.to_pylist() for column in data.columns), strict=True)
+    return html_table(caption, data.column_names, rows, note)
+
+
+def _text(cell: Any) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as plain data for JSON.
+
+    Infinity and NaN become null, a function or class its qualified name, anything else its text.
+
+    >>> plain({"k": (5, float("nan")), "method": dict, "role": complex(1)})
+    {'k': [5, None], 'method': 'builtins.dict', 'role': '(1+0j)'}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -2,16 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from shoal.support.first_use import on_first_use
+from shoal.support.imports import on_first_use
 
 if TYPE_CHECKING:
-    from shoal.utility.encodings import ENCODINGS
+    from shoal.utility.encodings import ENCODINGS, features
     from shoal.utility.evaluation import evaluate
     from shoal.utility.learners import CLASSIFIERS, REGRESSORS
-    from shoal.utility.matrices import features
     from shoal.utility.predictive_loss import predictive
-    from shoal.utility.results import Score, Utility
-    from shoal.utility.scoring import SCORES
+    from shoal.utility.results import SCORES, Score, Utility
 
 __all__ = [
     "CLASSIFIERS",
@@ -29,11 +27,11 @@ _ON_FIRST_USE = {  # the module of each name
     "CLASSIFIERS": "learners",
     "ENCODINGS": "encodings",
     "REGRESSORS": "learners",
-    "SCORES": "scoring",
+    "SCORES": "results",
     "Score": "results",
     "Utility": "results",
     "evaluate": "evaluation",
-    "features": "matrices",
+    "features": "encodings",
     "predictive": "predictive_loss",
 }
 

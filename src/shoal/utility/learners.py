@@ -13,8 +13,8 @@ from typing import Any
 
 from shoal.errors import InputError, unknown
 from shoal.support.arrays import Codes, Floats
-from shoal.support.extras import requires
-from shoal.utility.grouped_splits import tune_by_group
+from shoal.support.imports import requires
+from shoal.utility.targets import tune_by_group
 
 Models = Iterable[str] | Mapping[str, Any] | None
 Make = Callable[[int, int], Any]  # takes a seed and the number of classes

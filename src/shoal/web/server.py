@@ -1,33 +1,52 @@
 """The server of the web app: starts on this computer, prints its address, stops on Ctrl-C.
 
 One browser may use it: the one that opens the printed address first.
+
+Logs of the web app: the kind of an error and its place, never its message.
+
+Messages of libraries may contain cells of the table.
+
+The address of the web app: a port on this computer only, under a name that nobody can guess.
+
+Cookies ignore ports, so a page of another program on this computer would receive the cookies of a
+shared name such as 127.0.0.1. Browsers resolve every name under .localhost to this computer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import html
+import logging
 import os
+import secrets
 import shutil
 import signal
 import socket
 import sys
 import threading
+import traceback
+import warnings
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-from shoal.support.extras import requires
-from shoal.web import job_process, jobs
-from shoal.web.discreet_logging import configure
+from shoal.errors import InputError
+from shoal.support.imports import requires
+from shoal.web import jobs
+from shoal.web import jobs as job_process
 from shoal.web.guard import Access, Guard
-from shoal.web.listening import bind, host_name
 from shoal.web.project.project import Project
 from shoal.web.project.topics import Topic
 from shoal.web.text.common import PRODUCT
-from shoal.web.workspace import Workspace, open_workspace
+from shoal.web.uploads import Workspace, open_workspace
+
+if TYPE_CHECKING:
+    from types import FrameType
+
 
 with requires("web"):
     import nicegui
@@ -38,8 +57,6 @@ with requires("web"):
     from shoal.web import uploads
     from shoal.web.screens import layout
 
-if TYPE_CHECKING:
-    from types import FrameType
 
 _STOPPED = Path(__file__).parent / "screens" / "stopped.js"
 _GRACE_SECONDS = 2  # for open connections, once the server stops
@@ -218,3 +235,169 @@ class _Server(uvicorn.Server):
         shutil.rmtree(self._workspace.path, ignore_errors=True)
         sys.stderr.flush()
         os._exit(0)
+
+
+_OWN = "shoal"
+
+
+class DiscreetFormatter(logging.Formatter):
+    """Formats a record without its message, unless Shoal wrote it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return one line: what happened and where.
+
+        >>> record = logging.LogRecord("uvicorn", 40, "server.py", 7, "Alice is 31", (), None)
+        >>> DiscreetFormatter().format(record)
+        'shoal web: error in uvicorn (server.py:7)'
+        """
+        if record.exc_info and record.exc_info[1] is not None:
+            return f"shoal web: {describe(record.exc_info[1])}"
+        if isinstance(record.msg, BaseException):
+            return f"shoal web: {describe(record.msg)}"
+        if record.name.partition(".")[0] == _OWN:
+            return f"shoal web: {record.getMessage()}"
+        level = record.levelname.lower()
+        return f"shoal web: {level} in {record.name} ({record.filename}:{record.lineno})"
+
+
+def describe(error: BaseException) -> str:
+    """Return the kind of an error and the last place in Shoal that it passed.
+
+    >>> describe(ValueError("Alice is 31"))
+    'ValueError'
+    """
+    places = [
+        f"{frame.f_globals['__name__']}:{line}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__", "")).startswith("shoal.")
+    ]
+    return f"{type(error).__name__} at {places[-1]}" if places else type(error).__name__
+
+
+def configure() -> None:
+    """Send every log, warning and uncaught error of this process through the formatter.
+
+    With SHOAL_TRACEBACK=1 they are shown in full, which may print cells.
+    """
+    if os.environ.get("SHOAL_TRACEBACK"):
+        logging.basicConfig(level=logging.WARNING)
+        return
+    handler = logging.StreamHandler()
+    handler.setFormatter(DiscreetFormatter())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    for name in list(logging.root.manager.loggerDict):  # libraries come with handlers of their own
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True
+    logging.getLogger("uvicorn.access").disabled = True
+    logging.raiseExceptions = False  # would print the arguments of a malformed record
+    warnings.showwarning = _show_warning
+    sys.excepthook = _show_error
+    sys.unraisablehook = lambda fault: _show(fault.exc_value)
+    threading.excepthook = lambda fault: _show(fault.exc_value)
+
+
+def _show(error: BaseException | None) -> None:
+    if error is not None:
+        sys.stderr.write(f"shoal web: {describe(error)}\n")
+
+
+def _show_error(
+    _: type[BaseException], error: BaseException, __: TracebackType | None = None
+) -> None:
+    _show(error)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
+) -> None:
+    sys.stderr.write(f"shoal web: {category.__name__} ({os.path.basename(filename)}:{lineno})\n")  # noqa: PTH119
+
+
+_LOOPBACK = "127.0.0.1"
+_ATTEMPTS = 20
+
+
+def bind(port: int = 0) -> tuple[list[socket.socket], int]:
+    """Return sockets that listen on this computer only, and their port.
+
+    Both loopback addresses are taken, so that no other program can answer under the app's name.
+
+    Parameters:
+        port: The port; 0 for any free one.
+
+    >>> sockets, port = bind()
+    >>> sorted({socket.getsockname()[0] for socket in sockets} - {"::1"}), port > 1023
+    (['127.0.0.1'], True)
+    >>> for each in sockets:
+    ...     each.close()
+    """
+    for _ in range(_ATTEMPTS):
+        first = _listen(socket.AF_INET, _LOOPBACK, port)
+        chosen = int(first.getsockname()[1])
+        if not _has_ipv6():
+            return [first], chosen
+        try:
+            return [first, _listen(socket.AF_INET6, "::1", chosen)], chosen
+        except InputError:
+            first.close()
+            if port:
+                raise
+    raise InputError("no free port was found; choose one with --port N")
+
+
+def host_name() -> str:
+    """Return a new name under .localhost, or 127.0.0.1 where the browser may not resolve it."""
+    name = f"shoal-{secrets.token_hex(8)}.localhost"
+    return name if sys.platform != "darwin" or _resolves_here(name) else _LOOPBACK
+
+
+def _resolves_here(name: str) -> bool:
+    """Return whether the system resolves a name to this computer; Safari asks the system."""
+    try:
+        found = {entry[4][0] for entry in socket.getaddrinfo(name, None)}
+    except OSError:
+        return False
+    return found <= {_LOOPBACK, "::1"}
+
+
+def _has_ipv6() -> bool:
+    if not socket.has_ipv6:
+        return False
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+def _listen(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if sys.platform == "win32":
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:  # a port may be used again right after a stop
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+        made.listen(128)
+    except OSError as error:
+        made.close()
+        if error.errno == errno.EACCES:
+            raise InputError(
+                f"port {port} is reserved by the system; choose --port 1024 or more"
+            ) from None
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(
+                f"port {port} is used by another program; choose another with --port N, or leave "
+                "the option out for a free one"
+            ) from None
+        raise InputError(f"port {port} cannot be opened; choose another with --port N") from None
+    return made

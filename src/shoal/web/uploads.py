@@ -1,22 +1,41 @@
-"""Uploads: files of the user's computer, streamed into the private workspace.
+"""Why a file was not accepted.
+
+Uploads: files of the user's computer, streamed into the private workspace.
 
 A file is written once, piece by piece, under a random name; one that breaks off or grows too large
 is removed at once.
+
+Names of files that come from a browser: shown, and never used as a path.
+
+The private folder of a running web app: uploads, results and files to download.
+
+Only the owner may open it. It is removed when the app stops; a folder that a killed app left is
+removed by the next start, because the system has freed its lock.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+import re
+import secrets
+import tempfile
+import unicodedata
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
-from shoal.support.extras import requires
-from shoal.web.file_names import display_name, table_suffix
-from shoal.web.text import uploads as text
-from shoal.web.workspace import Workspace
+from shoal.errors import OutputError
+from shoal.support.files import reason, temporary_folder
+from shoal.support.imports import requires
+
+TOO_LARGE = "This file is larger than 500 MB. Open it by its path instead: it is not copied then."
+EMPTY = "This file is empty."
+NO_ROOM = "The disk has no room for this file. Open it by its path instead: it is not copied then."
+BROKEN = "The upload broke off. Try again."
+
 
 with requires("web"):
     from starlette.requests import ClientDisconnect, Request
@@ -79,15 +98,15 @@ class Uploads:
         except BaseException as error:
             path.unlink(missing_ok=True)
             if isinstance(error, _TooLarge):
-                return PlainTextResponse(text.TOO_LARGE, 413, {"connection": "close"})
+                return PlainTextResponse(TOO_LARGE, 413, {"connection": "close"})
             if isinstance(error, ClientDisconnect):
-                return PlainTextResponse(text.BROKEN, 400)
+                return PlainTextResponse(BROKEN, 400)
             if isinstance(error, OSError):
-                return PlainTextResponse(text.NO_ROOM, 507, {"connection": "close"})
+                return PlainTextResponse(NO_ROOM, 507, {"connection": "close"})
             raise
         if not size:
             path.unlink(missing_ok=True)
-            return PlainTextResponse(text.EMPTY, 400)
+            return PlainTextResponse(EMPTY, 400)
         self._on_upload(Upload(path, name, size))
         return Response(status_code=204)
 
@@ -107,3 +126,86 @@ async def _pieces(request: Request) -> AsyncIterator[bytes]:
             held, length = [], 0
     if length:
         yield b"".join(held)
+
+
+_MAX_LENGTH = 120  # characters
+_COMPRESSED = frozenset({".gz", ".zst", ".bz2", ".xz"})
+
+
+def display_name(name: str) -> str:
+    r"""Return the name of an uploaded file to show: without folders and control characters.
+
+    >>> display_name("C:\\people\\patients\x00.csv"), display_name("../"), display_name("")
+    ('patients.csv', 'table', 'table')
+    """
+    last = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
+    return _printable(last).strip(". ")[:_MAX_LENGTH] or "table"
+
+
+def table_suffix(name: str) -> str:
+    """Return the ending of a file name, with that of compression: it decides how a file is read.
+
+    >>> table_suffix("a.csv"), table_suffix("a.csv.gz"), table_suffix("a"), table_suffix("v1.2.csv")
+    ('.csv', '.csv.gz', '', '.csv')
+    """
+    suffixes = PurePosixPath(name).suffixes
+    kept = 2 if suffixes and suffixes[-1].lower() in _COMPRESSED else 1
+    return "".join(suffixes[-kept:]).lower()
+
+
+def _printable(text: str) -> str:
+    """Return a text without characters that are invisible or change its direction."""
+    return "".join(c for c in text if unicodedata.category(c)[0] != "C" and c not in "\u2028\u2029")
+
+
+_SUFFIX = re.compile(r"(?:\.[a-z0-9]{1,10}){0,2}")
+
+
+class Workspace:
+    """The folder, and new files in it.
+
+    Parameters:
+        path: A folder that only the owner may open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def new_path(self, suffix: str = "") -> Path:
+        """Return a path in the folder that no file has: a random name and a plain suffix."""
+        kept = suffix.lower() if _SUFFIX.fullmatch(suffix.lower()) else ""
+        return self.path / f"{secrets.token_hex(16)}{kept}"
+
+    def new_file(self, suffix: str = "") -> tuple[Path, int]:
+        """Create an empty file that only the owner may read; return its path and a descriptor."""
+        path = self.new_path(suffix)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+        return path, os.open(path, flags | getattr(os, "O_BINARY", 0), 0o600)
+
+    def new_folder(self) -> Path:
+        """Create an empty folder that only the owner may open."""
+        path = self.new_path()
+        path.mkdir(mode=0o700)
+        return path
+
+
+@contextmanager
+def open_workspace(parent: Path | None = None) -> Iterator[Workspace]:
+    """Yield a new private folder, removed after the block; first remove what killed apps left.
+
+    Parameters:
+        parent: The folder to make it in; by default the system's folder for temporary files.
+    """
+    above = parent or Path(tempfile.gettempdir())
+    try:
+        folder = temporary_folder(above)
+        path = folder.__enter__()
+    except OSError as error:
+        raise OutputError(
+            f"{above}: the folder for temporary files cannot be written to ({reason(error)}); "
+            "set TMPDIR to another"
+        ) from None
+    try:
+        yield Workspace(path)
+    finally:
+        folder.__exit__(None, None, None)

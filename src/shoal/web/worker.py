@@ -17,8 +17,7 @@ from typing import IO, Any, NoReturn
 
 from shoal.errors import ShoalError
 from shoal.support.progress import Progress, listening
-from shoal.web.text.common import sentence
-from shoal.web.text.stages import stage_words
+from shoal.web.text.common import sentence, stage_words
 
 CANCEL = b"c"
 READY = "--ready"  # import first what most tasks need
@@ -28,13 +27,13 @@ _NICENESS = 10  # below the server and its analyst
 _NEEDED = (  # by most tasks
     "shoal.web.project.studies",
     "shoal.web.project.lattice",
-    "shoal.comparison.parcels",
+    "shoal.comparison.runner",
     "shoal.inspection",
     "shoal.metrics",
     "shoal.report.document",
-    "shoal.anonymize.lattice._class_tables",
-    "shoal.anonymize.lattice._kernels",
-    "shoal.anonymize.partition.cutting._cuts",
+    "shoal.methods.lattice._class_tables",
+    "shoal.methods.lattice._kernels",
+    "shoal.methods.partition._cuts",
 )
 
 
@@ -117,7 +116,7 @@ def _answer(body: bytes, report: Reporter) -> tuple[Any, ...]:
 
 def _fault(error: Exception) -> str:
     """Name the kind and the place of an unexpected error; its message may contain a cell."""
-    from shoal.web.discreet_logging import describe
+    from shoal.web.server import describe
 
     if os.environ.get("SHOAL_TRACEBACK"):
         import traceback

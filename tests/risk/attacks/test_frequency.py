@@ -9,7 +9,7 @@ from tests.risk.matchings.enumeration import Enumerated
 
 import shoal
 from shoal.errors import InputError
-from shoal.risk.attacks import beliefs_around, frequency_attack, interval_sweep, item_frequencies
+from shoal.risk.attacks import beliefs_around, frequency, frequency_attack, item_frequencies
 from shoal.risk.matchings.worm import sample
 
 BASKETS = ["ab", "abc", "acc", "d", "ad", "ab"]  # frequencies: a 5, b 3, c 2, d 2 of 6
@@ -116,7 +116,7 @@ def test_what_the_sweep_finds_is_told_as_any_other_figure():
 def test_too_many_states_leave_the_sweep_for_other_ways(monkeypatch):
     observed = np.arange(60)
     known = frequency_attack(beliefs_around(observed, 4), observed).psi()
-    monkeypatch.setattr(interval_sweep, "MAX_STEPS", 10)
+    monkeypatch.setattr(frequency, "MAX_STEPS", 10)
     other = frequency_attack(beliefs_around(observed, 4), observed)
     assert other.swept is None
     assert other.psi().value == pytest.approx(known.value, rel=1e-9)

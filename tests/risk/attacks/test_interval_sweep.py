@@ -9,8 +9,8 @@ from tests.examples import examples
 from tests.risk.matchings.enumeration import Enumerated, near
 
 from shoal.errors import InputError
-from shoal.risk.attacks import interval_sweep
-from shoal.risk.attacks.interval_sweep import sweep
+from shoal.risk.attacks import frequency
+from shoal.risk.attacks.frequency import sweep
 
 
 @st.composite
@@ -99,7 +99,7 @@ def test_an_item_that_cannot_be_itself_is_never_found():
 
 @pytest.mark.parametrize("limit", ["MAX_STEPS", "MAX_VISITS"])
 def test_too_many_states_are_not_begun(monkeypatch, limit):
-    monkeypatch.setattr(interval_sweep, limit, 100)
+    monkeypatch.setattr(frequency, limit, 100)
     assert sweep(*banded(30, 3)) is None
 
 

@@ -7,8 +7,7 @@ from tests.examples import examples
 from tests.risk.matchings.enumeration import Enumerated, attacks
 
 from shoal.errors import NotConverged
-from shoal.risk.matchings.belief import believe, log_bethe, propagate
-from shoal.risk.matchings.sinkhorn import sinkhorn
+from shoal.risk.matchings.sinkhorn import believe, log_bethe, propagate, sinkhorn
 from shoal.risk.matchings.structure import split
 
 

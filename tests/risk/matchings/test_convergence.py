@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tests.examples import times
 
-from shoal.risk.matchings.convergence import Convergence
+from shoal.risk.matchings.worm import Convergence
 
 
 def autoregressive(correlation, chains=4, draws=4096, seed=0):

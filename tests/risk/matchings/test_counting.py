@@ -9,7 +9,7 @@ from tests.risk.matchings.enumeration import WORKED, Enumerated, attacks, worked
 
 from shoal.errors import InputError
 from shoal.risk.matchings import solver
-from shoal.risk.matchings.counting import _ryser, count_matchings
+from shoal.risk.matchings.exact import _ryser, count_matchings
 from shoal.risk.matchings.structure import split
 
 

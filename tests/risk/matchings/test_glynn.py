@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from tests.examples import examples
 from tests.risk.matchings.enumeration import Enumerated, attacks
 
-from shoal.risk.matchings.glynn import glynn
 from shoal.risk.matchings.sinkhorn import sinkhorn
+from shoal.risk.matchings.solver import glynn
 from shoal.risk.matchings.structure import split
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.risk.matchings.locality import arrange
+from shoal.risk.matchings.chains import arrange
 
 
 @st.composite

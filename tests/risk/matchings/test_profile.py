@@ -6,11 +6,10 @@ from hypothesis import assume, given
 from tests.examples import examples
 from tests.risk.matchings.enumeration import Enumerated, attacks, near
 
-from shoal.risk.matchings import profile, sweep_plan
-from shoal.risk.matchings.collapse import collapse
-from shoal.risk.matchings.profile import count, sweep
-from shoal.risk.matchings.structure import split
-from shoal.risk.matchings.sweep_plan import SweepPlan, orders, plan_sweep
+from shoal.risk.matchings import profile
+from shoal.risk.matchings import profile as sweep_plan
+from shoal.risk.matchings.profile import SweepPlan, count, orders, plan_sweep, sweep
+from shoal.risk.matchings.structure import collapse, split
 
 
 def planned(matrix):

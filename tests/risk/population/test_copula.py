@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.core.grouping import group
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.risk import individual_uniqueness
-from shoal.risk.population.copula import Copula, _cells, _nearest, ranks
+from shoal.risk.population.individual import Copula, _cells, _nearest, ranks
+from shoal.table.people import group
+from shoal.table.table import Table
 
 
 def table_of(**columns):

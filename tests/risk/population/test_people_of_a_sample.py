@@ -9,10 +9,10 @@ from hypothesis import given
 from tests.examples import examples
 from tests.risk.with_people import grouped_people, several_rows, tallies, unit
 
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.risk import individual_uniqueness, population_uniqueness, record_risk
 from shoal.risk.population.frequencies import Frequencies
+from shoal.table.table import Table
 
 
 @given(drawn=several_rows())

@@ -4,8 +4,7 @@ from math import exp, gamma
 import numpy as np
 import pytest
 
-from shoal.risk.population.frequencies import Frequencies
-from shoal.risk.population.pitman import Pitman, _lattice, _log_likelihood
+from shoal.risk.population.frequencies import Frequencies, Pitman, _lattice, _log_likelihood
 
 MODELS = [Pitman(0.3, 0.5), Pitman(0.7, -0.2), Pitman(0.05, 4.0)]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.risk.population.frequencies import Frequencies
-from shoal.risk.population.snb import SlideNegativeBinomial, expected, shlosser
+from shoal.risk.population.uniqueness import SlideNegativeBinomial, expected, shlosser
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(0.4, 0.1), (2.0, 0.6), (1.0, 0.9)])

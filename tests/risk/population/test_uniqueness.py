@@ -3,11 +3,11 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.risk import population_uniqueness
-from shoal.risk.population.dankar import choose
 from shoal.risk.population.frequencies import Frequencies
+from shoal.risk.population.uniqueness import choose
+from shoal.table.table import Table
 
 
 @pytest.mark.parametrize(

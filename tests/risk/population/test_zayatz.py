@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.risk.population import zayatz
+from shoal.risk.population import uniqueness
 from shoal.risk.population.frequencies import Frequencies
 
 
@@ -22,13 +22,13 @@ def by_hand(sizes, people):
 def test_bayes_rule_as_by_hand(sizes, others):
     sizes = [1, *sizes]
     people = sum(sizes) + others
-    found = zayatz.stays_alone(Frequencies.of_sizes(np.array(sizes)), people)
+    found = uniqueness.stays_alone(Frequencies.of_sizes(np.array(sizes)), people)
     assert found == pytest.approx(float(by_hand(sizes, people)))
 
 
 def test_without_uniques_none_stays_alone():
-    assert zayatz.stays_alone(Frequencies.of_sizes(np.array([2, 3])), 50) == 0
+    assert uniqueness.stays_alone(Frequencies.of_sizes(np.array([2, 3])), 50) == 0
 
 
 def test_a_census_shows_its_uniques():
-    assert zayatz.stays_alone(Frequencies.of_sizes(np.array([1, 1, 4])), 6) == pytest.approx(1)
+    assert uniqueness.stays_alone(Frequencies.of_sizes(np.array([1, 1, 4])), 6) == pytest.approx(1)

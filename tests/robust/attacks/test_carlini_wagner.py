@@ -13,9 +13,8 @@ from tests.robust.closeness import close
 
 from shoal.errors import InputError
 from shoal.robust import CarliniWagner, Examples, Expectation, NoisyLogit, every_target
-from shoal.robust.attacks.adam_search import objective, squared_lengths
-from shoal.robust.attacks.attack import excess
-from shoal.robust.attacks.constants import Constants
+from shoal.robust.attacks.attack import Constants, excess
+from shoal.robust.attacks.carlini_wagner import objective, squared_lengths
 from shoal.support.progress import listening
 
 

@@ -17,7 +17,7 @@ from tests.robust.closeness import close
 from shoal.errors import InputError
 from shoal.robust import ATTACKS, FGSM, JSMA, LBFGS, EnsembleVote, IterativeFGSM
 from shoal.robust.attacks.attack import cross_entropy
-from shoal.robust.attacks.jsma import best_pairs
+from shoal.robust.attacks.gradient import best_pairs
 from shoal.robust.attacks.lbfgs import minimized
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.risk import assess as risk_assess
-from shoal.cli.risk import attack as risk_attack
+from shoal.cli.risk import assess as risk_attack
+from shoal.cli.risk import assess as risk_linked
 from shoal.cli.risk import link as risk_link
-from shoal.cli.risk import linked as risk_linked
+from shoal.cli.risk import link as risk_rehearse
 from shoal.cli.risk import record as risk_record
-from shoal.cli.risk import rehearse as risk_rehearse
-from shoal.cli.risk import suda as risk_suda
+from shoal.cli.risk import record as risk_suda
 from shoal.cli.shared.console import bars, emit, grid, note, notes, number, out, share
 from shoal.cli.shared.options import Command, Group, Hierarchies, Json, Key
 from shoal.cli.shared.scaling import refuse_large
@@ -29,8 +29,8 @@ from shoal.cli.shared.sources import (
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.core.table import Table
     from shoal.risk import Intersection
+    from shoal.table.table import Table
 
 app = typer.Typer(cls=Group, help="Assess what releases still reveal.", no_args_is_help=True)
 
@@ -126,8 +126,9 @@ def _read(
     files: list[Path], original: Table, stated: dict[str, Any], key: str | None, k: int | None
 ) -> Intersection:
     """Intersect releases by comparing their cells with the original."""
-    from shoal.reading import UnassignedColumns, read_released
+    from shoal.release.reading import read_released
     from shoal.risk import intersect as intersect_releases
+    from shoal.table.roles import UnassignedColumns
 
     with notes(unless=UnassignedColumns):
         releases = [
@@ -143,7 +144,8 @@ def _bare(
     files: list[Path], roles: Roles, form: Form, key: str | None, k: int | None
 ) -> Intersection:
     """Intersect releases by comparing the text of their cells."""
-    from shoal.reading import Format, read_arrow
+    from shoal.files.formats import Format
+    from shoal.files.reading import read_arrow
     from shoal.risk import aligned, intersect_classes
 
     roles.check()

@@ -1,17 +1,42 @@
-"""`shoal risk assess`: how many people an attacker is expected to find in a release."""
+"""`shoal risk assess`: how many people an attacker is expected to find in a release.
+
+`shoal risk attack`: four attacks on any release, beyond a control group, and listed members.
+
+`shoal risk linked`: what an attacker with some linked rows of a person finds.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.shared.console import announce_compilation, bars, emit, grid, number, out, share
-from shoal.cli.shared.options import Hierarchies, Json, Key, names, seed_option
-from shoal.cli.shared.pairs import Original, Released, load_pair
-from shoal.cli.shared.sources import EveryRole, Form, grouped
+from shoal.cli.risk.link import arrow_of
+from shoal.cli.shared.console import (
+    about,
+    announce_compilation,
+    bars,
+    emit,
+    grid,
+    note,
+    notes,
+    number,
+    out,
+    share,
+    verdict,
+)
+from shoal.cli.shared.options import File, Hierarchies, Json, Key, names, seed_option
+from shoal.cli.shared.pairs import Original, Released, check_order, load_pair
+from shoal.cli.shared.scaling import refuse_large
+from shoal.cli.shared.sources import EveryRole, Form, Roles, as_written, grouped, load, of_release
 from shoal.errors import InputError
-from shoal.support.wording import counted
+from shoal.support.wording import count_of, counted
+
+if TYPE_CHECKING:
+    from shoal.risk import AttackRisk, ReleaseAttacks
+    from shoal.table.table import Table
 
 
 @grouped
@@ -93,7 +118,7 @@ def assess(
             data = found.to_dict()
             if search:
                 data["exposure"] = exposure(release, asked, most=search, **options).to_dict()
-    emit(json, data, lambda: _show(data))
+    emit(json, data, lambda: _show_assessment(data))
 
 
 def _rates(stated: list[str] | None) -> dict[str, float]:
@@ -108,7 +133,7 @@ def _rates(stated: list[str] | None) -> dict[str, float]:
     return found
 
 
-def _show(data: dict[str, Any]) -> None:
+def _show_assessment(data: dict[str, Any]) -> None:
     repeated = data["records"] > data["people"]
     out.print(_headline(data))
     out.print()
@@ -184,3 +209,188 @@ def _show_exposure(found: dict[str, Any]) -> None:
         out.print(
             f"\nonly {found['assessed']:,} of {counted(found['sets'], 'set')} could be assessed"
         )
+
+
+ControlFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="People of the same population who are not released."),
+]
+
+
+@grouped
+def attack(
+    *,
+    original: Original,
+    released: Released,
+    control: ControlFile = None,
+    attacks: Annotated[
+        int, typer.Option(metavar="N", help="The maximum number of attacks of each kind.")
+    ] = 2000,
+    seed: Annotated[int, seed_option("The random seed of drawn people and predicates.")] = 0,
+    roles: Roles,
+    hierarchy: Hierarchies = None,
+    form: Form,
+    json: Json = False,
+) -> None:
+    """Attack RELEASED, made by any tool, in four ways.
+
+    Singling out tries predicates from the release that exactly one person fits. Linkability looks
+    for two halves of a person's quasi-identifiers that lead to the same released row. Inference
+    guesses sensitive values from the nearest released rows. Membership claims that people near a
+    released row are in the release. Released cells may be generalized, suppressed, perturbed or
+    synthetic.
+
+    Each attack is also tried on the people of --control, who must not be released. If all of
+    them are in ORIGINAL, they are left out of it. The risk is the success beyond that, from 0 to 1,
+    with a 95 % interval.
+
+    The command also counts, by column, the people whose own value, which nobody else has, released
+    cells list alone or in a set: anyone who knows the value learns that they are in the release.
+    """
+    from shoal.risk import attack as attack_release
+    from shoal.support.files import check_readable
+
+    files = [original, released, *([] if control is None else [control])]
+    for file in files:
+        check_readable(file)
+    if roles.household:
+        raise InputError("attacks count people, not households; use --person")
+    with bars():
+        refuse_large(original, released)
+        people = load(original, roles, hierarchy, form, quiet=True)
+        check_order("ORIGINAL", original, released, list(people.quasi))
+        others = None if control is None else load_control(control, roles, form)
+        columns = [*people.quasi, *people.sensitive]
+        stated = of_release(released, {**roles.known.file, **form.stated})
+        found = attack_release(
+            people,
+            arrow_of(released, stated, columns),
+            control=others,
+            attacks=attacks,
+            seed=seed,
+        )
+    for text in found.notes:
+        note(text)
+    data = {
+        "original": str(original),
+        "released": str(released),
+        **found.to_dict(),
+    }
+    emit(json, data, lambda: _show_attacks(found))
+
+
+def load_control(file: Path, roles: Roles | EveryRole, form: Form) -> Table:
+    """Read the control group, which may be written in another format than the original."""
+    from shoal.files.reading import read
+    from shoal.table.roles import UnassignedColumns
+
+    stated = as_written(file, {**roles.known.file, **form.stated})
+    with notes(unless=UnassignedColumns):
+        return read(file, replace(roles.known, file=stated), roles=roles.stated, **roles.units)
+
+
+def _show_attacks(found: ReleaseAttacks) -> None:
+    from shoal.risk.release_attacks.attack import ATTACKS
+
+    others = "no control group"
+    if found.control is not None:
+        others = f"{counted(found.control, 'person', 'people')} in the control group"
+    out.print(
+        f"{counted(found.people, 'person', 'people')} in the original, {others}; the attacker "
+        f"knows {', '.join(found.quasi)}\n",
+        soft_wrap=True,
+    )
+    rows = grid("attack", "risk", "95 % interval", "success", "control", "baseline", "attacks")
+    for name in ATTACKS:
+        title = name.replace("_", " ")
+        risk: AttackRisk = getattr(found, name)
+        if not risk.attacks:
+            rows.add_row(title, "", "", "", "", "", "0")
+            continue
+        rows.add_row(title, *_figures(risk))
+        for way in risk.ways if len(risk.ways) > 1 or name == "inference" else ():
+            rows.add_row(f"  {way.name}", *_figures(way))
+    out.print(rows)
+    out.print()
+    if found.listing:
+        listed = grid("cells list", "people alone in it", "listed", "in small sets", "by chance")
+        for each in found.listed_members:
+            chance = "" if each.chance is None else number(each.chance)
+            if each.discloses:
+                listed.add_row(each.column, f"{each.alone:,}", f"{each.listed:,}",
+                               f"{each.in_small_sets:,}", chance)  # fmt: skip
+        out.print(listed)
+        out.print()
+    for sentence in found.sentences():
+        out.print(sentence, soft_wrap=True)
+
+
+def _figures(risk: AttackRisk) -> tuple[Any, ...]:
+    control = "" if risk.control is None else share(risk.control)
+    between = f"{share(risk.low)} to {share(risk.high)}"
+    return (
+        share(risk.risk),
+        between,
+        share(risk.success),
+        control,
+        share(risk.baseline),
+        f"{risk.attacks:,}",
+    )
+
+
+@grouped
+def linked(
+    *,
+    file: File,
+    person: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS", help="The columns that link the rows of a person: a pseudonym."
+        ),
+    ],
+    known: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS", help="What an attacker knows of a row. Default: all other columns."
+        ),
+    ] = "",
+    events: Annotated[
+        int, typer.Option(metavar="M", help="How many rows of a person the attacker knows.")
+    ] = 2,
+    k: Annotated[
+        int, typer.Option("-k", metavar="N", help="How many people each combination should fit.")
+    ] = 5,
+    form: Form,
+    json: Json = False,
+) -> None:
+    """Check k^m-anonymity: whether any M rows of a person in FILE fit at least k people.
+
+    The rows of a person are those with the same value in the --person column. A person fits if she
+    has each known row at least as often: two equal known rows need two. The count is exact.
+
+    The exit status is 1 if some combination fits fewer than k people.
+    """
+    from shoal.risk import linked_events
+
+    linking = names(person)
+    with bars():
+        refuse_large(file)
+        data = arrow_of(file, as_written(file, form.stated), linking)
+        with about(file):
+            found = linked_events(data, linking, names(known), events=events, k=k)
+    emit(json, found.to_dict(), lambda: _show_linked(found))
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+def _show_linked(found: Any) -> None:
+    name = f"k^m-anonymity(k={found.k}, m={found.events})"
+    outcome = "holds" if found.holds else "does not hold"
+    out.print(verdict(name, found.holds, outcome, []), soft_wrap=True)
+    out.print()
+    rows = grid("", "")
+    rows.add_row("people", f"{found.people:,}")
+    rows.add_row("fewest who fit", counted(found.fewest, "person", "people"))
+    rows.add_row(f"fit fewer than {found.k}", count_of(found.below, found.people))
+    rows.add_row("fit nobody else", count_of(found.alone, found.people))
+    out.print(rows)

@@ -1,4 +1,7 @@
-"""`shoal risk link`: link the people of an identified file to the records of a release."""
+"""`shoal risk link`: link the people of an identified file to the records of a release.
+
+`shoal risk rehearse`: a linkage attack on your own table, before any release.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.shared.console import about, bars, emit, grid, notes, number, out, share
-from shoal.cli.shared.options import Hierarchies, Json, Person, SchemaFile, names, seed_option
+from shoal.cli.shared.options import (
+    File,
+    Hierarchies,
+    Json,
+    K,
+    Person,
+    SchemaFile,
+    names,
+    seed_option,
+    wanted_model,
+)
 from shoal.cli.shared.pairs import Released, check_order
-from shoal.cli.shared.scaling import refuse_large
-from shoal.cli.shared.sources import Form, as_written, grouped, hierarchies_of
+from shoal.cli.shared.scaling import chosen_method, refuse_large
+from shoal.cli.shared.sources import Form, Roles, as_written, grouped, hierarchies_of, load
 from shoal.errors import InputError, did_you_mean
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
-    from shoal.core.fitting import Published
-    from shoal.core.table import Table
-    from shoal.reading import Schema
+    from shoal.files.schema import Schema
+    from shoal.release.fitting import Published
+    from shoal.risk import Linkage
+    from shoal.table.table import Table
 
 
 @grouped
@@ -58,7 +72,7 @@ def link(
     With --person, a column of IDENTIFIED, a person with several rows counts once, and is found if
     one of the rows is linked correctly. If RELEASED has the column too, no --key is needed.
     """
-    from shoal.reading.linked import rows_by_key, rows_by_person
+    from shoal.release.row_matching import rows_by_key, rows_by_person
     from shoal.risk.linkage import link_published
     from shoal.support.files import check_readable
 
@@ -89,7 +103,7 @@ def link(
         **found.to_dict(),
         "fit_nobody": _count_unmatched_cells(published),
     }
-    emit(json, linked, lambda: _show(linked))
+    emit(json, linked, lambda: _show_linkage(linked))
 
 
 def _count_unmatched_cells(published: dict[str, Published]) -> dict[str, int]:
@@ -105,7 +119,7 @@ def _count_unmatched_cells(published: dict[str, Published]) -> dict[str, int]:
 
 def schema_of(path: Path | None) -> Schema:
     """Return the schema, empty if none is named."""
-    from shoal.reading import Schema
+    from shoal.files.schema import Schema
 
     return Schema() if path is None else Schema.read(path)
 
@@ -117,7 +131,8 @@ def arrow_of(
 
     expected: the columns that the file should have; by default the text columns.
     """
-    from shoal.reading import Format, read_arrow
+    from shoal.files.formats import Format
+    from shoal.files.reading import read_arrow
 
     with notes():
         return read_arrow(file, Format(**stated), as_text, expected=expected or as_text)
@@ -153,7 +168,9 @@ def table_of(
     person, household: the columns that identify the person and the household behind a row.
     identifier: other columns that name people; one that repeats is refused without a person.
     """
-    from shoal.reading import Schema, UnassignedColumns, read
+    from shoal.files.reading import read
+    from shoal.files.schema import Schema
+    from shoal.table.roles import UnassignedColumns
 
     kept: dict[str, dict[str, Any]] = {
         name: {**known.columns.get(name, {}), "role": "quasi"} for name in columns
@@ -179,14 +196,14 @@ def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Publi
 
     Cells that cannot be read are an error: they would seem to match no one.
     """
-    from shoal.core.fitting import Published
-    from shoal.reading.linked import read_published
+    from shoal.release.fitting import Published
+    from shoal.release.row_matching import read_published
 
     found = read_published(data, table, columns, refuse_unread=True)
     return {name: Published(*cells) for name, cells in found.items()}
 
 
-def _show(data: dict[str, Any]) -> None:
+def _show_linkage(data: dict[str, Any]) -> None:
     out.print(
         f"{counted(data['people'], 'person', 'people')} looked for among "
         f"{counted(data['records'], 'record')}, on "
@@ -221,3 +238,93 @@ def _show(data: dict[str, Any]) -> None:
     rows.add_row("baseline", number(guess["value"]), between, "found by guessing a matching record")
     rows.add_row("blind baseline", number(success["blind"]), "", "found by guessing any record")
     out.print(rows)
+
+
+@grouped
+def rehearse(
+    *,
+    file: File,
+    k: K = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="A model, such as 'l-diversity(3, a)'. Repeatable."),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="The method; `shoal methods` lists all of them.")
+    ] = "mondrian",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", "-O", metavar="NAME=VALUE", help="An option of the method. Repeatable."
+        ),
+    ] = None,
+    known: Annotated[
+        str,
+        typer.Option(metavar="COLUMNS", help="Columns the attacker knows. Default: all quasi."),
+    ] = "",
+    both: Annotated[
+        float, typer.Option(metavar="X", help="Share of the people who are in both parts.")
+    ] = 0.5,
+    seed: Annotated[int, seed_option("The random seed of the split and of ties.")] = 0,
+    roles: Roles,
+    hierarchy: Hierarchies = None,
+    form: Form,
+    json: Json = False,
+) -> None:
+    """Split FILE in two parts, release one, and try to find the people of the other in it.
+
+    The parts share some people, as a hospital and a voter list do. The command attacks both the
+    original part and its release, to show how much the release protects. Nothing is written.
+    """
+    from shoal.methods import anonymize
+    from shoal.risk import link, split_for_linkage
+
+    asked = wanted_model(k, model)
+    algorithm, drawn = chosen_method(method, option, None)
+    refuse_large(file)
+    table = load(file, roles, hierarchy, form, quiet=True)
+    columns = names(known) or list(table.quasi)
+    with bars():
+        split = split_for_linkage(table, both, seed)
+        release = anonymize(split.released, asked, algorithm, seed=seed if drawn is None else drawn)
+        found = {
+            "raw": link(
+                split.released, split.identified, known=columns, truth=split.truth, seed=seed
+            ),
+            "released": link(
+                release, split.identified, known=columns, truth=split.truth, seed=seed
+            ),
+        }
+    results = {
+        "file": str(file),
+        "model": str(asked),
+        "method": release.run.method,
+        **{name: each.to_dict() for name, each in found.items()},
+    }
+    emit(json, results, lambda: _show_rehearsal(results, found["raw"]))
+
+
+def _show_rehearsal(data: dict[str, Any], raw: Linkage) -> None:
+    out.print(
+        f"{counted(raw.people, 'person', 'people')} looked for among "
+        f"{counted(raw.records, 'record')}, on "
+        f"{', '.join(raw.columns)}\n",
+        soft_wrap=True,
+    )
+    rows = grid("", "original", "released", "what it means")
+    parts = [data["raw"], data["released"]]
+    won = [part["success"] for part in parts]
+    rows.add_row("records", *(f"{part['records']:,}" for part in parts), "to link to")
+    rows.add_row("present", *(f"{each['present']:,}" for each in won), "people in the part")
+    rows.add_row("match one record", *(f"{part['certain']:,}" for part in parts), "people")
+    rows.add_row("links", *(f"{part['links']:,}" for part in parts), "made, one to one")
+    rows.add_row("found", *(f"{each['hits']:,}" for each in won), "people with a correct link")
+    for name in ("precision", "recall"):
+        meaning = "correct share of links" if name == "precision" else "share of people found"
+        rows.add_row(name, *(share(each[name]["value"]) for each in won), meaning)
+        ends = (f"{share(each[name]['low'])} to {share(each[name]['high'])}" for each in won)
+        rows.add_row("  95 % interval", *ends, "")
+    guesses = (number(each["guess"]["value"]) for each in won)
+    rows.add_row("baseline", *guesses, "people found by guessing a matching record")
+    out.print(rows)
+    out.print(f"\nreleased by {data['method']}, {data['model']}", soft_wrap=True)

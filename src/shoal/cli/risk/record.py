@@ -1,4 +1,7 @@
-"""`shoal risk records` and `shoal risk columns`: who is at risk, and by which columns."""
+"""`shoal risk records` and `shoal risk columns`: who is at risk, and by which columns.
+
+`shoal risk suda`: which records are unique on few columns.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,35 @@ import typer
 
 from shoal.cli.risk.assess import add_household
 from shoal.cli.risk.link import arrow_of, published_of
-from shoal.cli.shared.console import about, bars, emit, grid, notes, number, out, share
+from shoal.cli.shared.console import (
+    about,
+    announce_compilation,
+    bars,
+    emit,
+    grid,
+    notes,
+    number,
+    out,
+    share,
+)
 from shoal.cli.shared.options import File, Hierarchies, Json, Person, names
-from shoal.cli.shared.populations import read_population
 from shoal.cli.shared.scaling import Scale, check_source, refuse_large
-from shoal.cli.shared.sources import Form, Roles, as_written, grouped, with_missing_as_text
+from shoal.cli.shared.sources import (
+    Form,
+    Roles,
+    as_written,
+    grouped,
+    read_population,
+    with_missing_as_text,
+)
 from shoal.errors import InputError
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
-    from shoal.core.table import Table
-    from shoal.engines.choice import Choice
-    from shoal.engines.engine import Source
+    from shoal.rows.choice import Choice
+    from shoal.rows.store import Source
+    from shoal.table.table import Table
+
 
 Fraction = Annotated[
     float | None,
@@ -64,7 +84,7 @@ def records(
     may also be a folder or a pattern.
     """
     from shoal.risk import individual_risk, population_uniqueness, record_risk
-    from shoal.risk.k_map import count_people
+    from shoal.risk.individual_risk import count_people
 
     results: dict[str, Any]
     known = quasi_of(roles)
@@ -113,11 +133,11 @@ def _on_disk(
     threshold: float,
 ) -> dict[str, Any]:
     """Return the risk of a file whose rows stay on disk."""
-    from shoal.core.roles import UnassignedColumns
-    from shoal.engines.large_verification import published_on_disk
-    from shoal.engines.stores import copied
-    from shoal.reading import Format
+    from shoal.checking import published_on_disk
+    from shoal.files.formats import Format
     from shoal.risk import population_uniqueness, record_risk
+    from shoal.rows.sources import copied
+    from shoal.table.roles import UnassignedColumns
 
     with bars(), notes(unless=UnassignedColumns), copied(source) as files:
         with files.scan(Format(**stated), set()) as scan:
@@ -158,7 +178,7 @@ def columns(
     With --person, distinction is the average over people of 1 / (people who share the values of the
     person's rarest row), and separation counts pairs of rows of different people.
     """
-    from shoal.reading.checks import check_dates
+    from shoal.files.requests import check_dates
     from shoal.risk import identifying_columns
 
     with bars():
@@ -226,7 +246,7 @@ def as_text(
     data: Any, known: list[str], file: Path, units: dict[str, Any], weight: str | None = None
 ) -> Table:
     """Return a file as a table whose quasi-identifiers are text, with its people and weights."""
-    from shoal.core.table import Table
+    from shoal.table.table import Table
 
     with about(file):
         roles: dict[str, Any] = {name: {"role": "quasi", "kind": "nominal"} for name in known}
@@ -243,7 +263,7 @@ def _plain(data: Any) -> list[str]:
 
 
 def _encoded(data: Any, chosen: list[str], person: list[str]) -> Table:
-    from shoal.core.table import Table
+    from shoal.table.table import Table
 
     roles = {name: {"role": "quasi", "kind": "nominal"} for name in chosen}
     return Table.from_arrow(data, roles, person=person)
@@ -342,4 +362,77 @@ def show_sets(found: list[dict[str, Any]]) -> None:
         mark = "" if each["counted"] else "~"
         figures = (f"{mark}{share(each[name])}" for name in ("distinction", "separation", "alone"))
         rows.add_row(", ".join(each["columns"]), *figures)
+    out.print(rows)
+
+
+@grouped
+def suda(
+    *,
+    file: File,
+    roles: Roles,
+    most: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Maximum number of columns in a set. Default: all."),
+    ] = None,
+    sampling_fraction: Fraction = None,
+    form: Form,
+    json: Json = False,
+) -> None:
+    """Score the records of FILE, released or original, by how few columns single them out (SUDA2).
+
+    A minimal sample unique is a set of columns on which a record is unique, although it is not
+    unique on any part of the set. The fewer columns it has, the more it adds to the score of the
+    record. Columns that contribute most are the ones to generalize first.
+
+    With --sampling-fraction or --weight, the command also reports DIS-SUDA scores: estimates of the
+    probability that a match with a record is correct.
+
+    With --person, a set singles out a person if no other person has the values of one of their
+    rows.
+    """
+    from shoal.risk import suda as score
+
+    known = quasi_of(roles)
+    stated = {**roles.known.file, **form.stated}
+    with bars():
+        own = as_written(file, stated)
+        refuse_large(file)
+        data = arrow_of(file, own, known)
+        units, weight = units_of(roles, data.column_names, file), weight_of(roles, data, file)
+        texts = with_missing_as_text(data, file, own, known)
+        table = as_text(texts, known, file, units, weight)
+        with announce_compilation(quiet=json):
+            found = score(table, most=most, sampling_fraction=sampling_fraction)
+    results = {"file": str(file), "records": table.records, **found.to_dict()}
+    emit(json, results, lambda: _show(results))
+
+
+def _show(data: dict[str, Any]) -> None:
+    people = counted(data["people"], "person", "people")
+    out.print(
+        f"{people}; {data['at_risk']:,} have a minimal sample unique of up to "
+        f"{counted(data['most'], 'column')}; highest score {number(data['highest'])}\n",
+        soft_wrap=True,
+    )
+    rows = grid("columns in the set", "minimal sample uniques")
+    for size, count in enumerate(data["by_size"], start=1):
+        rows.add_row(f"{size}", f"{count:,}")
+    out.print(rows)
+    out.print("\nshare of the total score from sets with the column; sets overlap:")
+    rows = grid("column", "share")
+    for name, part in sorted(data["by_column"].items(), key=lambda each: -each[1]):
+        rows.add_row(name, share(part))
+    out.print(rows)
+    if data["dis"] is None:
+        out.print("\nfor DIS-SUDA, state --sampling-fraction or --weight")
+        return
+    out.print(
+        f"\nDIS-SUDA, sampling fraction {share(data['sampling_fraction'])}: a match with a unique "
+        f"record is correct with probability {share(data['dis'])}; by record, at most "
+        f"{share(data['dis_highest'])}",
+        soft_wrap=True,
+    )
+    rows = grid("DIS-SUDA score", "people")
+    for part in data["dis_intervals"]:
+        rows.add_row(f"above {part['above']:g}, up to {part['to']:g}", f"{part['people']:,}")
     out.print(rows)

@@ -8,17 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.robust import attack as robust_attack
+from shoal.cli.robust import attack as robust_show
 from shoal.cli.robust import evaluate as robust_evaluate
-from shoal.cli.robust import show as robust_show
-from shoal.cli.robust import sweep as robust_sweep
-from shoal.cli.robust.files import check_safetensors, held_back, read_pictures
+from shoal.cli.robust import evaluate as robust_sweep
 from shoal.cli.robust.options import (
     Device,
     Held,
     Pictures,
     Seed,
     Tensors,
+    check_safetensors,
     fitting_architecture,
+    held_back,
+    read_pictures,
     temperatures_of,
 )
 from shoal.cli.shared.console import bars, emit, note, out, share

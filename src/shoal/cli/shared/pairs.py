@@ -1,8 +1,11 @@
-"""Read a released file together with its original."""
+"""Read a released file together with its original.
+
+What `shoal verify` needs to know about a published file, in memory and on disk.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.shared.console import note, notes
-from shoal.cli.shared.options import Hierarchies
+from shoal.cli.shared.options import Hierarchies, names
 from shoal.cli.shared.scaling import Scale, refuse_large
 from shoal.cli.shared.sources import (
     EveryRole,
@@ -24,8 +27,12 @@ from shoal.cli.shared.sources import (
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.core.release import Release
-    from shoal.engines.memory import Budget
+    from shoal.files.schema import Schema
+    from shoal.release.release import Release
+    from shoal.risk.caveats import Caveats
+    from shoal.rows.memory import Budget
+    from shoal.table.classes import Classes
+
 
 Original = Annotated[
     Path, typer.Argument(metavar="ORIGINAL", help="The original table: CSV, Parquet, JSON lines.")
@@ -56,8 +63,9 @@ def load_pair(
     claim: the guarantee that the release claims.
     scale: the memory that may be used; None to read both files into memory.
     """
-    from shoal.reading import UnassignedColumns, read_released
+    from shoal.release.reading import read_released
     from shoal.support.files import check_readable
+    from shoal.table.roles import UnassignedColumns
 
     more = {key: "identifier", **(otherwise or {})}
     quasi = [name for name, spec in roles.columns.items() if spec.get("role") == "quasi"]
@@ -95,11 +103,11 @@ def pair_on_disk(
 
     Parameters: as for `load_pair`; budget: the memory that may be used.
     """
-    from shoal.core.column import Role
-    from shoal.engines.paired import Pair
-    from shoal.engines.sources import find_files
-    from shoal.reading import UnassignedColumns
-    from shoal.reading.requests import request_of
+    from shoal.files.requests import request_of
+    from shoal.release.matching_stored import Pair
+    from shoal.rows.sources import find_files
+    from shoal.table.column import Role
+    from shoal.table.roles import UnassignedColumns
 
     roles.check()
     stated = roles_with(roles, otherwise)
@@ -153,7 +161,8 @@ def _is_published(file: Path, columns: list[str]) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shoal.reading import Format, read_arrow
+    from shoal.files.formats import Format
+    from shoal.files.reading import read_arrow
 
     try:
         with warnings.catch_warnings():
@@ -170,3 +179,94 @@ def _is_published(file: Path, columns: list[str]) -> bool:
         2 * (pc.sum(pc.match_substring_regex(cells, _PUBLISHED)).as_py() or 0) > len(cells)
         for cells in texts
     )
+
+
+def known_columns(roles: Roles) -> Schema:
+    """Return the roles needed here; quasi-identifiers become nominal text."""
+    from shoal.files.schema import Schema
+    from shoal.identifiers.replacement import Coarsening
+
+    roles.check()
+    kept = {}
+    for name, spec in roles.columns.items():
+        if spec.get("role") == "quasi" or isinstance(spec.get("replace"), Coarsening):
+            kept[name] = {"role": "quasi", "kind": "nominal"}
+        elif spec.get("role") == "sensitive":
+            kept[name] = spec
+        elif spec.get("role") == "insensitive":
+            kept[name] = {"role": "insensitive"}
+    return Schema(kept, roles.known.file)
+
+
+def stated_units(roles: Roles) -> dict[str, tuple[str, ...]]:
+    """Return the columns that identify people and households, by options or the schema."""
+    return {
+        "person": tuple(names(roles.person)) or roles.known.person,
+        "household": tuple(names(roles.household)) or roles.known.household,
+    }
+
+
+def linking_columns(roles: Roles, person: Collection[str], *, unlinked: bool) -> list[str]:
+    """Return the columns whose replaced values link the rows of a person.
+
+    Parameters:
+        person: The columns that identify people.
+        unlinked: Whether these will be removed before publication.
+    """
+    linking = [
+        name
+        for name, spec in roles.columns.items()
+        if getattr(spec.get("replace"), "links_rows", False)
+    ]
+    return [name for name in linking if not (unlinked and name in person)]
+
+
+def check_people(file: Path, person: Sequence[str], links: Collection[str]) -> None:
+    """Refuse to count sets of linked rows as people if people have several of them.
+
+    Parameters:
+        person: The columns of the original that identify people.
+        links: The columns that link rows.
+    """
+    if not set(person) <= set(links):
+        raise InputError(
+            f"{file}: {', '.join(links)} links rows, but people are identified by "
+            f"{', '.join(person)}, which the file does not show"
+        )
+
+
+def refuse_unknown_person(file: Path, person: str) -> None:
+    """Raise an error about a column of people that neither the file nor its original has."""
+    raise InputError(
+        f"{file}: has no column {person!r} to count people; name the original that has it with "
+        "--original"
+    )
+
+
+def unclear_people(file: Path) -> str:
+    """Return why people cannot be counted if rows match several rows of the original."""
+    return (
+        f"{file}: some rows match several rows of the original, so the people of a class cannot be "
+        "counted; name a column with unique values with --key, or verify a file that was written "
+        "with --keep-order"
+    )
+
+
+def figures(
+    records: int, classes: Classes, published: Any, reached: dict[str, float], found: Caveats
+) -> dict[str, Any]:
+    """Return the figures of a file as plain data, without its people and its check."""
+    from shoal.risk.caveats import to_dict
+
+    return {
+        "records": records,
+        "people": None,
+        "households": False,
+        "classes": len(classes),
+        "quasi": list(published.quasi),
+        "sensitive": list(published.sensitive),
+        "reached": reached,
+        "same_value": {each.column: to_dict(each) for each in found.same_value},
+        "singling_out": found.singling_out.to_dict(),
+        "warnings": found.sentences(),
+    }

@@ -1,7 +1,11 @@
-"""Options for tables that do not fit in memory, and how a command opens such a table."""
+"""Options for tables that do not fit in memory, and how a command opens such a table.
+
+Read the method and its options from the command line.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +16,15 @@ import typer
 from shoal.cli.shared.console import note, notes
 from shoal.cli.shared.options import Hierarchies
 from shoal.cli.shared.sources import Form, Roles, hierarchies_of, load
-from shoal.errors import InputError
+from shoal.errors import InputError, unknown
 
 if TYPE_CHECKING:
-    from shoal.core.table import Table
-    from shoal.engines import LargeTable
-    from shoal.engines.choice import Choice
-    from shoal.engines.memory import Budget
+    from shoal.methods.algorithm import Algorithm
+    from shoal.rows.choice import Choice
+    from shoal.rows.large_table import LargeTable
+    from shoal.rows.memory import Budget
+    from shoal.table.table import Table
+
 
 Memory = Annotated[
     str | None,
@@ -72,7 +78,7 @@ class Scale:
 
         in_memory: options that need the rows in memory, with their values.
         """
-        from shoal.engines.choice import choose
+        from shoal.rows.choice import choose
 
         if self.master is not None and self.engine != "spark":
             raise InputError("--master states where Spark runs; state --engine spark too")
@@ -103,7 +109,7 @@ class Scale:
 
 def refuse_large(*files: Path) -> None:
     """Raise an error before a file is read that a command needs in memory and that does not fit."""
-    from shoal.engines.choice import choose
+    from shoal.rows.choice import choose
 
     for file in files:
         check_source(file)
@@ -146,7 +152,7 @@ def load_or_open(
     """Return the table of a file, in memory or on disk, with its roles."""
     if not choice.on_disk:
         return load(file, roles, hierarchies, form)
-    from shoal.engines import open as open_table
+    from shoal.rows.opening import open as open_table
 
     roles.check()
     stated = dict(form.stated)
@@ -166,3 +172,53 @@ def load_or_open(
             engine=choice.engine,
             master=scale.master,
         )
+
+
+_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")  # 1e-6 is text to YAML
+
+
+def method_options(options: list[str] | None) -> dict[str, Any]:
+    """Read `name=value` pairs; values are read as YAML, so numbers are numbers."""
+    import yaml
+
+    from shoal.files.schema import load_yaml
+
+    found: dict[str, Any] = {}
+    for text in options or []:
+        stated, mark, value = text.partition("=")
+        name = stated.strip().replace("-", "_")
+        if not mark or not name:
+            raise InputError(f"option {text!r} must be written name=value")
+        if name in found:
+            raise InputError(f"option {name!r} is given twice; give it once")
+        try:
+            found[name] = float(value) if _EXPONENT.fullmatch(value.strip()) else load_yaml(value)
+        except yaml.YAMLError:
+            raise InputError(f"option {name!r}: its value cannot be read") from None
+    return found
+
+
+def check_method(name: str) -> None:
+    """Raise an error for an unknown method."""
+    from shoal.methods.registry import METHODS
+
+    if name not in METHODS:
+        raise unknown("no method", name, METHODS)
+
+
+def chosen_method(
+    name: str, options: list[str] | None, seed: int | None
+) -> tuple[Algorithm, int | None]:
+    """Return the method with its options, and its seed from --seed or `-O seed=`."""
+    from shoal.methods.algorithm import make
+
+    check_method(name)
+    from shoal.methods.registry import METHODS
+
+    stated = method_options(options)
+    method: Algorithm = make(METHODS[name], stated)
+    if "seed" in stated:
+        if seed is not None:
+            raise InputError("the seed is given twice; omit -O seed")
+        seed = stated["seed"]
+    return method, seed

@@ -1,19 +1,24 @@
 """Groups of options that describe how a command reads a table.
 
 A command takes a group as one argument; on the command line, each of its fields is an option.
+
+The option --population: a table of everyone, which k-map and delta-presence compare with.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-from shoal.cli.shared.console import notes
+import numpy as np
+import typer
+
+from shoal.cli.shared.console import about, note, notes
 from shoal.cli.shared.options import (
     Dates,
     Decimal,
@@ -39,8 +44,11 @@ from shoal.cli.shared.options import (
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
-    from shoal.core.table import Table
-    from shoal.reading import Schema
+    from shoal.files.schema import Schema
+    from shoal.privacy.model import Model
+    from shoal.release.verification import PopulationFit
+    from shoal.table.classes import Classes
+    from shoal.table.table import Table
 
 
 _NUMBERED = re.compile(r"\bcolumn_[0-9]+\b")
@@ -125,7 +133,7 @@ class Roles:
     @cached_property
     def known(self) -> Schema:
         """The schema, empty if none is named."""
-        from shoal.reading import Schema
+        from shoal.files.schema import Schema
 
         return Schema() if self.schema is None else Schema.read(self.schema)
 
@@ -180,7 +188,8 @@ def load(
 
     otherwise: roles of columns that have none by the schema or an option.
     """
-    from shoal.reading import UnassignedColumns, read
+    from shoal.files.reading import read
+    from shoal.table.roles import UnassignedColumns
 
     roles.check()
     stated = roles_with(roles, otherwise or {})
@@ -205,7 +214,8 @@ def with_missing_as_text(data: Any, file: Path, stated: dict[str, Any], columns:
 
     A reader of the file can distinguish different codes, so rows with different codes differ.
     """
-    from shoal.reading import Format, read_arrow
+    from shoal.files.formats import Format
+    from shoal.files.reading import read_arrow
 
     if not stated.get("missing"):
         return data
@@ -244,8 +254,8 @@ def recipe_of(text: str) -> dict[str, Any] | None:
     """Return a recipe such as `intervals: [5, 10]` or `ordering`, or None if it is not a recipe."""
     import yaml
 
-    from shoal.core.hierarchies.recipes import RECIPES
-    from shoal.reading.yaml_files import load_yaml
+    from shoal.files.schema import load_yaml
+    from shoal.table.recipes import RECIPES
 
     try:
         found = load_yaml(text)
@@ -262,8 +272,8 @@ def as_written(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
     A schema describes the original; a release is usually written with commas and in UTF-8.
     Settings that are left out are detected.
     """
-    from shoal.reading.spreadsheets import ENDINGS
-    from shoal.reading.text_files import first_line, is_utf8
+    from shoal.files.text_files import first_line, is_utf8
+    from shoal.files.typed_files import SPREADSHEETS
     from shoal.support.addresses import address_of
     from shoal.support.files import is_database
 
@@ -271,7 +281,7 @@ def as_written(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
     if is_database(file) or address_of(file) is not None:
         return found
     found.pop("query", None)
-    if file.suffix.lower() not in ENDINGS:
+    if file.suffix.lower() not in SPREADSHEETS:
         found.pop("sheet", None)
     delimiter, encoding = found.get("delimiter"), found.get("encoding")
     if encoding is not None and is_utf8(file):
@@ -289,3 +299,98 @@ def of_release(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return the file format of a release; its cells are read as text."""
     options = as_written(file, stated)
     return {name: value for name, value in options.items() if name not in ("decimal", "dates")}
+
+
+PopulationFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="A table of everyone with the quasi-identifiers, for k-map and delta-presence.",
+    ),
+]
+
+
+def read_population(
+    file: Path, columns: Sequence[str], roles: Roles, hierarchy: Hierarchies, form: Form
+) -> Table:
+    """Read a table of everyone; its people and households are identified as those of the table.
+
+    If it does not have these columns, each row counts as a person, and an identifier that repeats
+    is refused as in the table.
+
+    columns: the quasi-identifiers, all of which it must have.
+    """
+    from shoal.cli.risk.link import arrow_of, table_of
+
+    stated = as_written(file, {**roles.known.file, **form.stated})
+    units = {
+        "person": () if roles.rows_are_people else names(roles.person) or roles.known.person,
+        "household": names(roles.household) or roles.known.household,
+    }
+    naming = [name for name, spec in roles.columns.items() if spec.get("role") == "identifier"]
+    hidden = list(dict.fromkeys([*naming, *units["person"], *units["household"]]))
+    data = arrow_of(file, stated, hidden, list(columns))
+    with about(file):
+        for name in columns:
+            if name not in data.column_names:
+                raise InputError(f"has no column {name!r}")
+    for what, named in units.items():
+        units[what] = _present(what, named, data, file)
+    return table_of(
+        data,
+        roles.known,
+        list(columns),
+        hierarchy,
+        file,
+        units["person"],
+        household=units["household"],
+        identifier=[name for name in naming if name in data.column_names],
+        rows_are_people=roles.rows_are_people,
+    )
+
+
+def _present(what: str, named: Sequence[str], data: Any, file: Path) -> tuple[str, ...]:
+    """Return the columns of a unit that the population has: all of them, or none with a note."""
+    lacking = [name for name in named if name not in data.column_names]
+    if lacking and len(lacking) < len(named):
+        raise InputError(
+            f"{file}: has no column {lacking[0]!r}; {', '.join(named)} together identify a {what}"
+        )
+    if lacking and what == "person":
+        note(f"{file}: has no column {lacking[0]!r}, so each of its rows counts as a person")
+    return () if lacking else tuple(named)
+
+
+def with_population(
+    table: Any, file: Path | None, roles: Roles, hierarchy: Hierarchies, form: Form
+) -> Any:
+    """Return the table with the population of a file, if one is named."""
+    if file is None:
+        return table
+    return replace(table, population=read_population(file, table.quasi, roles, hierarchy, form))
+
+
+def needs_population(model: Model) -> bool:
+    """Return whether a part of the model compares a release with a population."""
+    return any(part.needs_population for part in model.parts)
+
+
+def fit_file(
+    file: Path, classes: Classes, everyone: Table, stated: dict[str, Any]
+) -> Callable[[], PopulationFit]:
+    """Return a function that finds who of the population fits the rows of the file."""
+
+    def fit() -> PopulationFit:
+        from shoal.cli.risk.link import arrow_of, published_of
+        from shoal.release.fitting import fit_people
+        from shoal.release.verification import PopulationFit
+
+        columns = list(classes.table.quasi)
+        with about(file):
+            published = published_of(arrow_of(file, stated, columns), everyone, columns)
+        places = np.arange(len(classes.ids))
+        return PopulationFit.between(
+            fit_people(published, everyone), places, everyone, classes.table
+        )
+
+    return fit

@@ -1,27 +1,35 @@
-"""The summary of a release that the command line prints."""
+"""The summary of a release that the command line prints.
+
+The command line for a report, with paths shortened to their last part.
+"""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+import typer
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as Grid
 
+from shoal._compat.typer import is_path, options_given, path_of
 from shoal.cli.shared.console import grid, listed, number, share, show_warnings, verdict
-from shoal.core.column import Role
-from shoal.core.release import Release
-from shoal.core.tally import Tally, released_of
-from shoal.core.verification import Verification
 from shoal.metrics import METRICS, evaluate
-from shoal.metrics.cell_shares import cell_shares_by_attribute
+from shoal.metrics.registry import cell_shares_by_attribute
+from shoal.release.provenance import Tally, released_of
+from shoal.release.release import Release
+from shoal.release.verification import Verification
 from shoal.risk.caveats import Caveats, caveats, to_dict
-from shoal.support.wording import counted, percent_of
+from shoal.support.wording import counted, percent_of, without_secrets
+from shoal.table.column import Role
 
 if TYPE_CHECKING:
-    from shoal.engines import LargeRelease
-    from shoal.engines.sampled_release import SampledRelease
+    from shoal.release.digest import SampledRelease
+    from shoal.release.large_release import LargeRelease
+
 
 _LOSSES = ("ncp", "class", "pub")
 _WITHHELD: dict[str, Any] = {  # figures that depend on records that are not released
@@ -54,7 +62,7 @@ def is_large(release: Release) -> TypeGuard[LargeRelease]:
     """Return whether the figures of a release are counted on disk."""
     if type(release) is Release:
         return False
-    from shoal.engines import LargeRelease
+    from shoal.release.large_release import LargeRelease
 
     return isinstance(release, LargeRelease)
 
@@ -141,7 +149,7 @@ def _losses(release: Release) -> dict[str, float]:
 def _caveats(release: Release) -> Caveats:
     if not is_large(release):
         return caveats(release)
-    from shoal.engines.large_caveats import caveats_of
+    from shoal.risk.caveats import caveats_of
 
     return caveats_of(release)
 
@@ -283,3 +291,36 @@ def _add_unprotected(rows: Grid, columns: dict[str, Any]) -> None:
         rows.add_row("not protected", f"{name}: {finding}")
     if columns:
         rows.add_row("", "add l-diversity or t-closeness with --model")
+
+
+_PASSING = ("force", "json")  # they do not change the release
+
+
+def typed(context: typer.Context) -> str:
+    """Return the command line, without options that do not change the release."""
+    words = ["shoal", *path_of(context)]
+    for option in options_given(context):
+        if option.name not in _PASSING:
+            words += _words(option, context.params[option.name or ""])
+    return shlex.join(words)
+
+
+def _words(option: Any, value: Any) -> Iterator[str]:
+    for each in value if isinstance(value, (list, tuple)) else (value,):
+        names = option.secondary_opts if each is False else option.opts
+        if option.opts[0].startswith("-"):
+            yield names[0]
+        if not getattr(option, "is_flag", False):
+            yield without_secrets(_short(option, each))
+
+
+def _short(option: Any, value: Any) -> str:
+    """Return a value as it was given, without folders."""
+    if is_path(option, value):
+        return Path(value).name
+    if option.name == "key_command":  # its arguments may hold secrets
+        return "…"
+    if option.name == "hierarchy":
+        column, mark, source = str(value).partition("=")
+        return f"{column}{mark}{source if ':' in source else Path(source).name}"
+    return str(value)

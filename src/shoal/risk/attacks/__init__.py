@@ -3,19 +3,17 @@
 from typing import TYPE_CHECKING
 
 from shoal.risk.attacks.attack import MatchingAttack
-from shoal.support.first_use import on_first_use
+from shoal.support.imports import on_first_use
 
 if TYPE_CHECKING:
-    from shoal.risk.attacks.distances import distance_attack
+    from shoal.risk.attacks.attack import distance_attack, relation_attack, values_attack
     from shoal.risk.attacks.frequency import (
         FrequencyAttack,
         beliefs_around,
         frequency_attack,
         item_frequencies,
     )
-    from shoal.risk.attacks.infeasibility import relation_attack, values_attack
-    from shoal.risk.attacks.network import Network
-    from shoal.risk.attacks.population import PopulationAttack, population_attack
+    from shoal.risk.attacks.population import Network, PopulationAttack, population_attack
 
 __all__ = [
     "FrequencyAttack",
@@ -33,15 +31,15 @@ __all__ = [
 
 _ON_FIRST_USE = {  # the module of each name
     "FrequencyAttack": "frequency",
-    "Network": "network",
+    "Network": "population",
     "PopulationAttack": "population",
     "beliefs_around": "frequency",
-    "distance_attack": "distances",
+    "distance_attack": "attack",
     "frequency_attack": "frequency",
     "item_frequencies": "frequency",
     "population_attack": "population",
-    "relation_attack": "infeasibility",
-    "values_attack": "infeasibility",
+    "relation_attack": "attack",
+    "values_attack": "attack",
 }
 
 if not TYPE_CHECKING:  # a type checker would otherwise accept any name

@@ -4,18 +4,36 @@ The weight of a perfect matching is the product of its pairs; Ψ is its mean num
 On zeros and ones it is ε, the expected cracks of Lakshmanan, Ng & Ramesh.
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014;
 Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", 2005.
+
+Ψ and H of sets: how many groups of people an attacker is expected to link as a whole.
+
+A set is found if each of its people is matched with a record of the set, whichever it is: what the
+records have in common is then disclosed, although each person stays hidden among the others. With
+one person in each set these are Ψ and H.
+Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014,
+leaves both open in chapter 5, as well as H for distributions over matchings that no matrix gives.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from shoal.risk.matchings.structure import NOWHERE, Component, Edges, Structure, Sums, split
+from shoal.errors import InputError
+from shoal.risk.matchings.structure import (
+    NOWHERE,
+    Component,
+    Edges,
+    Structure,
+    Sums,
+    check_mapping,
+    check_matrix,
+    split,
+)
 from shoal.support.arrays import Counts, Floats, frozen
 from shoal.support.options import check_choice, check_range, check_whole
 
@@ -204,8 +222,7 @@ def _walk(component: Component, half_width: float, seed: int, threads: int) -> _
 
 def _propagate(component: Component) -> _Result:
     """Estimate a component by belief propagation; a single pair is certain."""
-    from shoal.risk.matchings.belief import believe
-    from shoal.risk.matchings.sinkhorn import sinkhorn
+    from shoal.risk.matchings.sinkhorn import believe, sinkhorn
 
     feasible = component.mapping != NOWHERE
     if component.size == 1:
@@ -264,3 +281,223 @@ def _combine(structure: Structure, results: list[_Result], marginals: Floats) ->
         min((walk.effective for walk in walks if walk.effective is not None), default=None),
         sum(walk.steps for walk in walks),
     )
+
+
+_UNIT = 2.0**-53
+_SUM_TOLERANCE = 1e-6  # how far the probabilities of matchings may be from a sum of 1
+
+
+@dataclass(frozen=True, eq=False)
+class Matchings:
+    """Any distribution over perfect matchings, also one that no matrix of pairs gives.
+
+    Example:
+        >>> import shoal
+        >>> swapped = shoal.risk.Matchings([[0, 1, 2], [1, 0, 2]], [0.75, 0.25])
+        >>> swapped.pairs.tolist()
+        [[0.75, 0.25, 0.0], [0.25, 0.75, 0.0], [0.0, 0.0, 1.0]]
+
+    Parameters:
+        columns: (matchings, n) the column of each row in each matching.
+        probabilities: (matchings,) the probability of each; they sum to 1.
+    """
+
+    columns: Counts = field(repr=False)
+    probabilities: Floats = field(repr=False)
+
+    def __post_init__(self) -> None:
+        columns = np.asarray(self.columns)
+        if columns.ndim != 2 or not columns.size:
+            raise InputError("matchings must be rows of equal length, at least one")
+        for matching in columns:
+            check_mapping(matching, columns.shape[1])
+        chances = np.asarray(self.probabilities, dtype=np.float64)
+        if chances.shape != columns.shape[:1]:
+            raise InputError(
+                f"{len(columns)} matchings need {len(columns)} probabilities, not {chances.size}"
+            )
+        positive = np.isfinite(chances).all() and (chances >= 0).all()
+        if not positive or abs(chances.sum() - 1) > _SUM_TOLERANCE:
+            raise InputError("the probabilities of matchings must be 0 or more and sum to 1")
+        object.__setattr__(self, "columns", frozen(columns.astype(np.int64)))
+        object.__setattr__(self, "probabilities", frozen(chances / chances.sum()))
+
+    @property
+    def pairs(self) -> Floats:
+        """(n, n) the probability of each pair; each row and each column sums to 1."""
+        size = self.columns.shape[1]
+        found = np.zeros((size, size))
+        for row in range(size):
+            np.add.at(found[row], self.columns[:, row], self.probabilities)
+        return frozen(found)
+
+
+@dataclass(frozen=True, eq=False)
+class SetPsi:
+    """The expected number of sets that an attacker links as a whole.
+
+    Parameters:
+        value: Expected number of sets whose people are all matched with records of the set.
+        people: Expected number of people who are matched with a record of their set.
+        probabilities: (sets,) the probability that each set is found, in the sorted order of their
+            labels.
+        error: Bound on the rounding error of `value`; None of the heuristic, which has no bound.
+    """
+
+    value: float
+    people: float
+    probabilities: Floats = field(repr=False)
+    error: float | None
+
+
+def set_psi(
+    attack: Any,
+    sets: Sequence[Hashable] | Counts,
+    mapping: Sequence[int] | Counts | None = None,
+    *,
+    threads: int = 1,
+) -> SetPsi:
+    """Return the exact expected number of sets that are found.
+
+    The probability of a set is a product of two permanents, of its pairs and of the others, over
+    the permanent of the matrix.
+
+    Example:
+        >>> import numpy as np, shoal
+        >>> wards = ["north", "north", "south", "south"]
+        >>> found = shoal.risk.set_psi(np.ones((4, 4)), wards)
+        >>> f"{found.value:.4f} of 2 wards, {found.people:g} of 4 people in their own ward"
+        '0.3333 of 2 wards, 2 of 4 people in their own ward'
+
+    Parameters:
+        attack: (n, n) weights of at least 0, as for `psi`, or `Matchings`.
+        sets: (n,) the label of each row's set.
+        mapping: (n,) the column of each row's true record, by default its own number.
+        threads: Number of threads; the result does not depend on it.
+
+    Returns:
+        The expected numbers of sets and of people, and the probability of each set.
+
+    Raises:
+        InputError: The attack or the sets are not valid, or a component is too large to solve
+            exactly; use `set_heuristic`.
+    """
+    if isinstance(attack, Matchings):
+        return _enumerate(attack, sets, mapping)
+    from shoal.risk.matchings.exact import all_marginals
+
+    structure = split(attack, mapping)
+    set_of = _numbered(sets, structure.size)  # (rows,)
+    set_of_record = np.empty_like(set_of)
+    set_of_record[structure.mapping] = set_of
+    count = int(set_of.max()) + 1
+    chances, errors, people = np.ones(count), np.zeros(count), 0.0
+    for component in structure.components:
+        rows, columns = set_of[component.rows], set_of_record[component.columns]
+        people += float(all_marginals(component.dense)[rows[:, None] == columns].sum())
+        present = np.union1d(rows, columns)
+        if len(present) == 1:
+            continue  # all rows and columns are of one set
+        whole, error = _log_permanent(component.dense, threads)
+        for number in present:
+            inside, own = rows == number, columns == number
+            if inside.sum() != own.sum():
+                chances[number] = 0.0
+                continue
+            (first, one), (second, two) = (
+                _log_permanent(component.dense[np.ix_(some, others)], threads)
+                for some, others in ((inside, own), (~inside, ~own))
+            )
+            chances[number] *= math.exp(min(first + second - whole, 0.0))
+            errors[number] += error + one + two + 8 * _UNIT
+    bound = math.fsum(chances * errors) + _UNIT * count
+    return SetPsi(math.fsum(chances), people, frozen(chances), bound)
+
+
+def set_heuristic(
+    attack: Any,
+    sets: Sequence[Hashable] | Counts,
+    mapping: Sequence[int] | Counts | None = None,
+) -> SetPsi:
+    """Return H of sets: the same as if people chose records independently of each other.
+
+    It is quick at any size and has no guarantee. The expected number of people is exact if the
+    pairs are those of a distribution (`Matchings`), because an expectation needs no more than the
+    probabilities of pairs; the same holds for Ψ, which is the case of one person in each set.
+
+    Example:
+        >>> import numpy as np, shoal
+        >>> wards = ["north", "north", "south", "south"]
+        >>> found = shoal.risk.set_heuristic(np.full((4, 4), 0.25), wards)
+        >>> f"{found.value:g} of 2 wards, {found.people:g} of 4 people in their own ward"
+        '0.5 of 2 wards, 2 of 4 people in their own ward'
+
+    Parameters:
+        attack: (n, n) probabilities whose rows and columns sum to 1, or `Matchings`.
+        sets: (n,) the label of each row's set.
+        mapping: (n,) the column of each row's true record, by default its own number.
+
+    Returns:
+        The expected numbers of sets and of people, and the probability of each set.
+
+    Raises:
+        InputError: The attack or the sets are not valid.
+    """
+    pairs = attack.pairs if isinstance(attack, Matchings) else check_matrix(attack, sums="both")
+    true = check_mapping(mapping, pairs.shape[0])
+    rows_inside = []
+    for rows in _members(sets, len(true)):
+        block = pairs[rows][:, true[rows]]
+        rows_inside.append(np.asarray(block.sum(axis=1)).ravel())
+    chances = np.array([math.prod(each.tolist()) for each in rows_inside])
+    people = math.fsum(math.fsum(each) for each in rows_inside)
+    return SetPsi(math.fsum(chances), people, frozen(chances), None)
+
+
+def _enumerate(attack: Matchings, sets: Any, mapping: Any) -> SetPsi:
+    """Sum over the listed matchings."""
+    size = attack.columns.shape[1]
+    true, members = check_mapping(mapping, size), _members(sets, size)
+    chances, people = np.zeros(len(members)), 0.0
+    for number, rows in enumerate(members):
+        inside = np.isin(attack.columns[:, rows], true[rows])  # (matchings, rows of the set)
+        chances[number] = (attack.probabilities * inside.all(axis=1)).sum()
+        people += float((attack.probabilities * inside.sum(axis=1)).sum())
+    error = len(attack.columns) * len(members) * _UNIT
+    return SetPsi(math.fsum(chances), people, frozen(chances), error)
+
+
+def _members(sets: Any, size: int) -> list[Counts]:
+    """Return the rows of each set, in the sorted order of the labels."""
+    numbers = _numbered(sets, size)
+    ends = np.cumsum(np.bincount(numbers))[:-1]
+    return np.split(np.argsort(numbers, kind="stable"), ends)
+
+
+def _numbered(sets: Any, size: int) -> Counts:
+    """Return (rows,) the number of each row's set, in the sorted order of the labels."""
+    labels = list(sets)
+    if len(labels) != size:
+        raise InputError(f"sets must give one label for each of {size} rows, not {len(labels)}")
+    try:
+        numbers = {label: number for number, label in enumerate(sorted(set(labels)))}
+    except TypeError:
+        raise InputError(
+            "the labels of sets must be hashable and of one type, so that they can be sorted"
+        ) from None
+    return np.array([numbers[label] for label in labels])
+
+
+def _log_permanent(block: Floats, threads: int) -> tuple[float, float]:
+    """Return the logarithm of a permanent and a bound on its relative error; 1 of no rows."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    from shoal.risk.matchings.exact import exact
+
+    if not len(block):
+        return 0.0, 0.0
+    if (maximum_bipartite_matching(csr_array(block != 0)) < 0).any():
+        return -math.inf, 0.0
+    solution = exact(block, threads=threads)
+    return solution.log_permanent, solution.error

@@ -1,21 +1,28 @@
 """Frequencies of frequencies: the number of classes of each size in a sample.
 
 Estimates of population uniqueness depend on nothing else.
+
+Pitman's model: a new person joins a class in proportion to its size, or opens a new class.
+
+Suited to small samples of populations with many rare classes.
+Pitman, "Exchangeable and partially exchangeable random partitions", 1995; for uniques Hoshino,
+"Applying Pitman's sampling formula to microdata disclosure risk assessment", JOS 17(4), 2001.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from shoal.core.classes import Classes
-from shoal.core.grouping import group
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.errors import InputError
-from shoal.support.arrays import Counts, frozen
+from shoal.release.release import Release
+from shoal.support.arrays import Counts, Floats, frozen, weighted_sum
+from shoal.table.classes import Classes
+from shoal.table.people import group
+from shoal.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +114,133 @@ def chosen_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ..
     for name in names:
         table[name]  # raises if it does not exist
     return names
+
+
+_STARTS = ((0.1, 1.0), (0.5, 10.0), (0.8, 100.0), (0.95, 1000.0))  # α, θ + α
+_MIN_ALPHA_GAP = 1e-4  # an α closer to 1 means that the likelihood has no maximum
+_MAX_THETA_RATIO = 1e4  # θ / records above which the likelihood has no maximum
+_MAX_LOGIT = 12.0  # |logit α|; α = 0 is Ewens' model, which is practically reached
+_ROUGH = {"xatol": 1e-2, "fatol": 1e-2, "maxiter": 150}  # enough near a known fit
+_MAX_SIZE = 500  # records of a class up to which its growth is treated as random
+_MAX_SINGLE = 1000  # newcomers up to which every number of them is evaluated
+
+
+@dataclass(frozen=True)
+class Pitman:
+    """A fitted model: person n + 1 opens a class with probability (θ + α·classes) / (θ + n).
+
+    Parameters:
+        alpha: Weight of the tail, from 0 to 1.
+        theta: Abundance of classes, above −α.
+    """
+
+    alpha: float
+    theta: float
+
+    @classmethod
+    def fit(cls, sample: Frequencies, near: Pitman | None = None) -> Pitman | None:
+        """Return the model of maximum likelihood.
+
+        Parameters:
+            sample: The sizes of classes.
+            near: A model close to the maximum, if known; otherwise several starts are tried.
+
+        Returns:
+            The model, None if the likelihood has no maximum.
+        """
+        from scipy.optimize import minimize
+
+        if not 1 < sample.groups < sample.records:
+            return None
+
+        def loss(point: Any) -> float:
+            value = -_log_likelihood(sample, *_parameters(point))
+            return value if np.isfinite(value) else 1e300
+
+        starts: Sequence[tuple[float, float]] = _STARTS
+        steps = {"xatol": 1e-4, "fatol": 1e-5, "maxiter": 600}
+        if near is not None:
+            starts, steps = [(near.alpha, near.theta + near.alpha)], _ROUGH
+        tried = (
+            minimize(loss, _point(*start), method="Nelder-Mead", options=steps) for start in starts
+        )
+        alpha, theta = _parameters(min(tried, key=lambda one: float(one.fun)).x)
+        inside = alpha < 1 - _MIN_ALPHA_GAP and theta < _MAX_THETA_RATIO * sample.records
+        return cls(alpha, theta) if inside else None
+
+    def uniques(self, people: float) -> float:
+        """Return the expected number of people who are alone in their class.
+
+        N·Γ(θ + 1)·Γ(θ + α + N − 1) / (Γ(θ + α)·Γ(θ + N)), which for large N is the published
+        Γ(θ + 1) / Γ(θ + α)·N^α.
+        """
+        return people * self.stays_alone(1, people)
+
+    def stays_alone(self, sample: float, people: float) -> float:
+        """Return the probability that a unique of `sample` people is unique among `people`."""
+        from scipy.special import gammaln
+
+        first = gammaln(self.theta + sample) - gammaln(self.theta + sample - 1 + self.alpha)
+        last = gammaln(self.theta + people) - gammaln(self.theta + people - 1 + self.alpha)
+        return float(np.exp(first - last))
+
+    def inverse_sizes(self, sizes: Counts, sample: int, people: float) -> Floats:
+        """Return the expected 1 / F of classes with f records in the sample.
+
+        A newcomer joins such a class with probability (f − α) / (θ + n): the number of newcomers
+        who do is beta-binomial.
+
+        Parameters:
+            sizes: The sizes f of classes in the sample.
+            sample: Number of people in the sample.
+            people: Number of people in the population.
+        """
+        newcomers = max(round(people) - sample, 0)
+        expected = sizes + newcomers * (sizes - self.alpha) / (self.theta + sample)
+        inverse = 1 / expected
+        for i, size in enumerate(sizes.tolist()):
+            if size <= _MAX_SIZE:
+                inverse[i] = self._inverse_size(size, sample, newcomers)
+        return np.asarray(inverse, dtype=np.float64)
+
+    def _inverse_size(self, size: int, sample: int, newcomers: int) -> float:
+        from scipy.special import betaln, gammaln
+
+        joined, widths = _lattice(newcomers)
+        own, rest = size - self.alpha, self.theta + sample - size + self.alpha
+        log = gammaln(newcomers + 1) - gammaln(joined + 1) - gammaln(newcomers - joined + 1)
+        log += betaln(joined + own, newcomers - joined + rest) - betaln(own, rest)
+        chances = np.exp(log) * widths
+        return weighted_sum(chances, 1 / (size + joined)) / float(chances.sum())
+
+
+def _lattice(most: int) -> tuple[Floats, Floats]:
+    """Return integers from 0 to `most`, with growing gaps, and the width that each stands for."""
+    if most <= _MAX_SINGLE:
+        return np.arange(most + 1.0), np.ones(most + 1)
+    steps = np.geomspace(_MAX_SINGLE, most, 3000).round()
+    numbers = np.unique(np.concatenate([np.arange(_MAX_SINGLE + 1.0), steps]))
+    gaps = np.diff(numbers)
+    return numbers, (np.append(gaps, 1.0) + np.insert(gaps, 0, 1.0)) / 2
+
+
+def _parameters(point: Any) -> tuple[float, float]:
+    """Return α and θ at a point of the unbounded plane of the optimizer."""
+    alpha = float(1 / (1 + np.exp(-np.clip(point[0], -_MAX_LOGIT, _MAX_LOGIT))))
+    return alpha, float(np.exp(np.clip(point[1], -30, 40))) - alpha
+
+
+def _point(alpha: float, above: float) -> Floats:
+    return np.array([np.log(alpha / (1 - alpha)), np.log(above)])
+
+
+def _log_likelihood(sample: Frequencies, alpha: float, theta: float) -> float:
+    """Return ln Π(θ + iα) − ln (θ + 1)…(θ + n − 1) + Σ ln (1 − α)…(f − 1 − α) + const."""
+    from scipy.special import gammaln
+
+    groups, records = sample.groups, sample.records
+    ratio = theta / alpha
+    opened = (groups - 1) * np.log(alpha) + gammaln(ratio + groups) - gammaln(ratio + 1)
+    seated = gammaln(theta + records) - gammaln(theta + 1)
+    grown = gammaln(sample.sizes - alpha) - gammaln(1 - alpha)
+    return float(opened - seated) + weighted_sum(grown, sample.classes)

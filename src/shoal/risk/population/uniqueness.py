@@ -2,6 +2,24 @@
 
 A sample unique is not at risk if others outside the sample share its values. Models describe how
 classes grow from the sample to the population; their estimates differ, so all are reported.
+
+Dankar's rule: which estimate of population uniqueness to use.
+
+Pitman's model for samples of at most a tenth; for larger samples, the smaller estimate of Zayatz
+and the slide negative binomial. Zayatz if the other model cannot be fitted.
+Dankar, El Emam, Neisa & Roffey, "Estimating the re-identification risk of clinical data sets",
+BMC Medical Informatics and Decision Making 12:66, 2012.
+
+Slide negative binomial: the size of a population class, less one, is negative binomial.
+
+Chen & Keller-McNulty, "Estimation of identification disclosure risk in microdata", JOS 14(1), 1998;
+the number of classes after Haas & Stokes, "Estimating the number of classes in a finite
+population", JASA 93(444), 1998 (Shlosser's estimator, modified).
+
+Zayatz: population classes are assumed to have the sizes of the sample classes.
+
+Needs no fit; overestimates if the sample is small.
+Zayatz, "Estimation of the number of unique population elements using a sample", ASA, 1991.
 """
 
 from __future__ import annotations
@@ -12,16 +30,14 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.classes import Classes
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.errors import unknown
-from shoal.risk.population import dankar, zayatz
-from shoal.risk.population.frequencies import Frequencies
-from shoal.risk.population.pitman import Pitman
-from shoal.risk.population.snb import SlideNegativeBinomial
+from shoal.release.release import Release
+from shoal.risk.population.frequencies import Frequencies, Pitman
+from shoal.support.arrays import Floats, weighted_sum
 from shoal.support.options import check_range, check_whole
 from shoal.support.progress import report
+from shoal.table.classes import Classes
+from shoal.table.table import Table
 
 ESTIMATES = ("pitman", "zayatz", "snb")
 _MAX_VARYING_SIZE = 20  # records of a class up to which the number of such classes is resampled
@@ -134,7 +150,7 @@ def population_uniqueness(
     people = sample.records / sampling_fraction
     fitted = None if _is_trivial(sample, sampling_fraction) else Pitman.fit(sample)
     made = estimates(sample, sampling_fraction, fitted)
-    chosen = dankar.choose(made, sampling_fraction) if model == "dankar" else model
+    chosen = choose(made, sampling_fraction) if model == "dankar" else model
     uniques = made[chosen]
     if uniques is None:  # a model chosen by name that cannot be fitted
         uniques = float("nan")
@@ -176,7 +192,7 @@ def estimates(
     slide = SlideNegativeBinomial.fit(sample, fraction)
     return {
         "pitman": None if fitted is None else min(fitted.uniques(people), people),
-        "zayatz": sample.uniques / fraction * zayatz.stays_alone(sample, people),
+        "zayatz": sample.uniques / fraction * stays_alone(sample, people),
         "snb": None if slide is None else min(slide.uniques, people),
     }
 
@@ -225,3 +241,137 @@ def _interval(
         return float("nan"), float("nan")
     low, high = np.quantile(refitted, [0.025, 0.975])
     return float(low), float(high)
+
+
+SMALL = 0.1  # sampling fraction up to which Pitman's model is used
+
+
+def choose(estimates: Mapping[str, float | None], fraction: float) -> str:
+    """Return the name of the estimate to use.
+
+    Parameters:
+        estimates: The estimate of each model, None if it could not be fitted.
+        fraction: Share of the population that the sample contains.
+    """
+    if fraction <= SMALL:
+        return "zayatz" if estimates["pitman"] is None else "pitman"
+    slide, zayatz = estimates["snb"], estimates["zayatz"]
+    assert zayatz is not None
+    return "zayatz" if slide is None or zayatz < slide else "snb"
+
+
+_STARTS = ((0.05, 0.5), (0.5, 0.1), (0.5, 0.9), (1.0, 0.5), (2.0, 0.5), (5.0, 0.8), (0.2, 0.02))
+_CLOSE = 1e-6  # relative error of the two equations that counts as solved
+
+
+@dataclass(frozen=True)
+class SlideNegativeBinomial:
+    """Population classes whose size is 1 + NB(α, β).
+
+    Parameters:
+        classes: Number of classes.
+        alpha, beta: Parameters α and β; a class is a single person with probability β^α.
+    """
+
+    classes: float
+    alpha: float
+    beta: float
+
+    @classmethod
+    def fit(cls, sample: Frequencies, fraction: float) -> SlideNegativeBinomial | None:
+        """Return the model that expects the sample's classes of one and of two records.
+
+        Parameters:
+            sample: The sizes of classes.
+            fraction: Share of the population that the sample contains.
+
+        Returns:
+            The model, None if no parameters fit.
+        """
+        from scipy.optimize import root
+
+        ones, twos = sample.having(1), sample.having(2)
+        if not ones or not twos or fraction >= 1:
+            return None
+        classes = shlosser(sample, fraction)
+
+        def log_errors(point: Any) -> Floats:
+            alpha, beta = _parameters(point)
+            counts = expected(classes, alpha, beta, fraction)
+            return np.log(np.maximum(counts, 1e-300)) - np.log([ones, twos])
+
+        for alpha, beta in _STARTS:
+            start = np.array([np.log(alpha), np.log(beta / (1 - beta))])
+            with np.errstate(all="ignore"):  # a step may leave the range of floats
+                solution = root(log_errors, start, method="hybr")
+                if np.abs(log_errors(solution.x)).max() < _CLOSE:
+                    return cls(classes, *_parameters(solution.x))
+        return None
+
+    @property
+    def uniques(self) -> float:
+        """Expected number of classes of one person."""
+        return float(self.classes * self.beta**self.alpha)
+
+
+def expected(classes: float, alpha: float, beta: float, fraction: float) -> Floats:
+    """Return the expected number of sample classes of one and of two records.
+
+    Each person is drawn with probability π (`fraction`).
+
+    With d = (1 − π)(1 − β) and g = (β / (1 − d))^α:
+    K·π·g·(1 + α·d / (1 − d)) and K·π²/2·α·(1 − β)·g·(2 − (1 − α)·d) / (1 − d)².
+    """
+    d = (1 - fraction) * (1 - beta)
+    g = (beta / (1 - d)) ** alpha
+    ones = fraction * g * (1 + alpha * d / (1 - d))
+    twos = fraction**2 / 2 * alpha * (1 - beta) * g * (2 - (1 - alpha) * d) / (1 - d) ** 2
+    return classes * np.array([ones, twos])
+
+
+def shlosser(sample: Frequencies, fraction: float) -> float:
+    """Return the estimated number of classes of the population.
+
+    u + s₁·(Σ i·π²(1 − π²)^(i−1)·sᵢ / Σ (1 − π)^i((1 + π)^i − 1)·sᵢ)·(Σ (1 − π)^i·sᵢ /
+    Σ i·π(1 − π)^(i−1)·sᵢ)².
+    """
+    i, s = sample.sizes.astype(np.float64), sample.classes
+    miss, square = 1 - fraction, fraction**2
+    if miss <= 0:
+        return float(sample.groups)
+    hidden = (miss**i * s).sum()
+    once = (i * fraction * miss ** (i - 1) * s).sum()
+    twice = (i * square * (1 - square) ** (i - 1) * s).sum()
+    grown = (((1 - square) ** i - miss**i) * s).sum()  # (1 − π)^i·(1 + π)^i = (1 − π²)^i
+    return float(sample.groups + sample.uniques * (twice / grown) * (hidden / once) ** 2)
+
+
+def _parameters(point: Any) -> tuple[float, float]:
+    alpha = float(np.exp(np.clip(point[0], -30, 30)))
+    return alpha, float(1 / (1 + np.exp(-np.clip(point[1], -40, 40))))
+
+
+def stays_alone(sample: Frequencies, people: float) -> float:
+    """Return the probability that a sample unique is a population unique, by Bayes' rule.
+
+    P(F = 1 | f = 1) = p(1)·P(f = 1 | F = 1) / Σ p(j)·P(f = 1 | F = j), p(j) the share of sample
+    classes of size j, f hypergeometric: a class of F among N people, n of them drawn.
+    """
+    if not sample.uniques:
+        return 0.0
+    drawn = _drawn_once(sample, people)
+    alone = sample.uniques * sample.records / people
+    return alone / weighted_sum(drawn, sample.classes)
+
+
+def _drawn_once(sample: Frequencies, people: float) -> Floats:
+    """Return P(f = 1 | F = j) for each size j: j·C(N − j, n − 1) / C(N, n)."""
+    from scipy.special import gammaln
+
+    j, n = sample.sizes.astype(np.float64), float(sample.records)
+    rest = people - n  # not drawn; at least j − 1 of them must be in the class
+    possible = j - 1 <= rest + 1e-9
+    left = np.where(possible, rest - j + 2, 1.0)
+    log = gammaln(people - j + 1) - gammaln(n) - gammaln(left)
+    log -= gammaln(people + 1) - gammaln(n + 1) - gammaln(rest + 1)
+    return np.asarray(np.where(possible, j * np.exp(log), 0.0), dtype=np.float64)

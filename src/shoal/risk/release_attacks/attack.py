@@ -6,6 +6,45 @@ The three criteria of anonymization: Article 29 Working Party, Opinion 05/2014 (
 in Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023,
 here for generalized, suppressed, perturbed and synthetic releases. Membership inference is the
 fourth.
+
+Inference: the nearest released rows reveal a person's sensitive value.
+
+The attacker knows the quasi-identifiers of a person and guesses the most frequent sensitive value
+of the nearest released rows. A guess of a number is right within a tolerance, and the guess is the
+middle of the numbers that lie densest.
+
+Linkability: two parts of what is known about a person lead to the same released row.
+
+The attacker has two files about the same people, each with half of the quasi-identifiers, and looks
+for the nearest released row with each half. If both searches end at the same row, the release has
+linked the two files.
+
+Membership inference: the nearest released row shows whether a person is released.
+
+The attacker knows the quasi-identifiers of a person and claims that the person was released if a
+released row is near enough. How near is learned from one half of the drawn people and tried on the
+other half, so that the threshold cannot fit the people it is judged on. A second way claims only
+people whose values a released row covers exactly. The risk is the difference of the shares of
+released and of other people who are claimed.
+
+Membership reveals what all released people have in common, such as a disease. k-anonymity does not
+limit it: released people are always covered by their own class, and others often by none.
+Nergiz, Atzori & Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007;
+Shokri et al., "Membership inference attacks against machine learning models", IEEE S&P 2017.
+
+Singling out: predicates from the release that exactly one person of the original fits.
+
+Predicates over one column use cells that are released once and the ends of the column; predicates
+over several or all quasi-identifiers use the cells of released rows, the rarest first, and the same
+with open ranges: at least, or at most, what a cell of an ordered column allows.
+
+The control group may have another size than the original. A predicate that is unrelated to the
+original and fits a small share w of all people fits exactly one of N released people and none of m
+others with probability N w (1 − w)^(N + m − 1), and exactly one of the m others and no released one
+with m/N of that. So released people who are singled out by chance are N/m times as many as people
+of the control group, for every w, and predicates that fit several people play no part.
+
+A few rows that show exact values among generalized ones are a way of their own (`kept_rows`).
 """
 
 from __future__ import annotations
@@ -14,10 +53,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.risk.release_attacks.estimates import AttackRisk
+import numpy as np
+
+from shoal.risk.release_attacks.estimates import NOT_TRIED, AttackRisk, Trial, estimate_risk
 from shoal.risk.release_attacks.listed_members import ListedMembers, list_members
+from shoal.risk.release_attacks.neighbours import EXACT, Space
+from shoal.risk.release_attacks.predicates import (
+    Crowd,
+    Predicates,
+    from_rows,
+    of_one_column,
+    opened,
+    try_kept_rows,
+)
+from shoal.risk.release_attacks.sources import Cells, Sources
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.options import check_seed, check_whole
 from shoal.support.wording import counted, option
+from shoal.table.column import Kind
+from shoal.table.people import order_rows
 
 _FEW_CONTROLS = 500  # with fewer people, intervals are too wide to find a leak of some percent
 _MEANINGS = {
@@ -141,10 +195,6 @@ def attack(
     >>> found.flagged
     ('singling_out', 'linkability', 'inference', 'membership')
     """
-    from shoal.risk.release_attacks.inference import infer
-    from shoal.risk.release_attacks.linkability import link_halves
-    from shoal.risk.release_attacks.membership import recognize_members
-    from shoal.risk.release_attacks.singling_out import single_out
     from shoal.risk.release_attacks.sources import read_sources
 
     check_whole("attacks", attacks, 1)
@@ -185,8 +235,6 @@ def attack(
 
 def _isolated_notes(found: AttackRisk) -> list[str]:
     """State rows that fit exactly one person, which the interval leaves to chance."""
-    from shoal.risk.release_attacks.singling_out import COMPLETE_ROWS
-
     way = next((way for way in found.ways if way.name == COMPLETE_ROWS), None)
     if way is None or found.flagged:
         return []
@@ -226,3 +274,312 @@ def _sentence(name: str, found: AttackRisk, control: int | None) -> str:
     if found.flagged:
         return f"{title}: {share} of attacks succeed beyond the control group: {_MEANINGS[name]}"
     return f"{title}: not more than in the control group, beyond chance; the risk is {share}"
+
+
+TOLERANCE = 0.05  # of the range of the values
+_NEIGHBOURS = 5  # combinations that are equally near and vote together
+
+
+def infer(sources: Sources, attacks: int, seed: int) -> AttackRisk:
+    """Return the risk that sensitive values are inferred, every sensitive column in turn.
+
+    Parameters:
+        attacks: The maximum number of people to attack.
+        seed: Seed of the drawn people, and of the choice among equally near rows.
+    """
+    if not sources.sensitive:
+        return NOT_TRIED
+    rng = np.random.default_rng(seed)
+    priority = rng.permutation(len(sources.distinct))
+    space = Space(sources, list(sources.quasi), priority)
+    rows = [sources.draw(attacks, rng, control=control) for control in (False, True)]
+    voters = [_equally_near(space, part) for part in rows]
+    released = _RowsOf(sources)
+    trials = []
+    for name, cells in sources.sensitive.items():
+        votes = _Votes(cells)
+        naive = votes.guess(np.arange(len(cells.codes)))
+        hits, others = (
+            votes.are_right(_guesses(votes, near, released, naive), part)
+            for near, part in zip(voters, rows, strict=True)
+        )
+        baseline = votes.are_right(np.full(len(rows[0]), naive), rows[0]).mean()
+        trial = Trial(
+            name, int(hits.sum()), len(hits), int(others.sum()), len(others), float(baseline)
+        )
+        trials.append(trial)
+    return estimate_risk(trials)
+
+
+def _equally_near(space: Space, rows: Counts) -> list[tuple[int, ...]]:
+    """Return, for each person, the nearest combinations of released quasi-identifiers."""
+    near = space.search(rows, _NEIGHBOURS, EXACT)
+    tied = near.distances <= near.distances[:, :1] + EXACT
+    return [
+        tuple(sorted(found[kept].tolist()))
+        for found, kept in zip(near.rows, tied & (near.rows >= 0), strict=True)
+    ]
+
+
+class _RowsOf:
+    """The released rows of each combination of quasi-identifiers."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._order = order_rows([sources.distinct.ids], [len(sources.distinct)])
+        self._begins = np.concatenate(([0], np.cumsum(sources.distinct.sizes())))
+
+    def rows(self, combinations: tuple[int, ...]) -> Counts:
+        """Return the rows of some combinations."""
+        parts = [self._order[self._begins[c] : self._begins[c + 1]] for c in combinations]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def _guesses(votes: _Votes, near: list[tuple[int, ...]], released: _RowsOf, naive: float) -> Floats:
+    """(people,) the guess for each person; where no row votes, that of a naive guesser."""
+    made: dict[tuple[int, ...], float] = {}
+    for combinations in near:
+        if combinations not in made:
+            made[combinations] = votes.guess(released.rows(combinations), naive)
+    return np.array([made[combinations] for combinations in near], dtype=np.float64)
+
+
+class _Votes:
+    """Guesses of one sensitive column: numbers as positions, other values as codes.
+
+    A missing value is −1 among codes and NaN among positions; both can be guessed.
+    """
+
+    def __init__(self, cells: Cells) -> None:
+        self._cells, self._column = cells, cells.column
+        self._numeric = self._column.kind is Kind.NUMERIC
+        self._tolerance = TOLERANCE * cells.unit
+        with np.errstate(invalid="ignore"):
+            self._middle = (cells.low + cells.high) / 2
+        states_nothing = (cells.sizes == 0) | cells.whole
+        if self._numeric:
+            states_nothing = ~np.isfinite(self._middle) & (cells.sizes != 1)
+        self._silent = states_nothing
+
+    def guess(self, rows: Counts, otherwise: float = 0.0) -> float:
+        """Return the guess that these released rows suggest."""
+        entries = self._cells.codes[rows]
+        entries = entries[~self._silent[entries]]
+        if not len(entries):
+            return otherwise
+        return self._number(self._middle[entries]) if self._numeric else self._code(entries)
+
+    def _number(self, numbers: Floats) -> float:
+        known = np.sort(numbers[~np.isnan(numbers)])
+        if 2 * len(known) < len(numbers):
+            return np.nan  # most are missing
+        stops = np.searchsorted(known, known + 2 * self._tolerance, side="right")
+        first = int(np.argmax(stops - np.arange(len(known))))
+        return float((known[first] + known[stops[first] - 1]) / 2)
+
+    def _code(self, entries: Counts) -> float:
+        """Return the code with most votes; a cell that stands for n values is 1/n vote for each."""
+        cells = self._cells
+        times = np.bincount(entries, minlength=len(cells))
+        voting = times[cells.run_entry] > 0  # (runs,)
+        which = cells.run_entry[voting]
+        shares = times[which] / cells.sizes[which]
+        size = self._column.domain + 1
+        changes = np.bincount(cells.starts[voting], shares, size)
+        changes -= np.bincount(cells.stops[voting], shares, size)
+        return float(np.argmax(np.round(np.cumsum(changes)[:-1], 9)))
+
+    def are_right(self, guesses: Floats, rows: Counts) -> Bools:
+        """(people,) whether the guesses are right for the people in these rows."""
+        codes = self._column.codes[rows]
+        if not self._numeric:
+            right: Bools = codes == guesses
+            return right
+        truth = self._column.positions[codes]
+        close: Bools = np.abs(truth - guesses) <= self._tolerance * (1 + 1e-9)
+        return close | (np.isnan(truth) & np.isnan(guesses))
+
+
+_NEAREST_LINKED, _COPIES = "nearest row", "exact copy"
+
+
+def link_halves(sources: Sources, attacks: int, seed: int) -> AttackRisk:
+    """Return the risk that the halves of a person's quasi-identifiers are linked.
+
+    Parameters:
+        attacks: The maximum number of people to attack.
+        seed: Seed of the drawn people, and of the choice among equally near rows.
+    """
+    if len(sources.quasi) < 2:
+        return NOT_TRIED
+    rng = np.random.default_rng(seed)
+    priority = rng.permutation(len(sources.distinct))
+    spaces = [Space(sources, half, priority) for half in halves(sources)]
+    rows = [sources.draw(attacks, rng, control=control) for control in (False, True)]
+    (linked, copied), (control_linked, control_copied) = (_link(spaces, part) for part in rows)
+    blind = 1 / len(next(iter(sources.quasi.values())).codes)
+    trials = [
+        Trial(name, int(hits.sum()), len(hits), int(others.sum()), len(others), blind)
+        for name, hits, others in (
+            (_NEAREST_LINKED, linked, control_linked),
+            (_COPIES, copied, control_copied),
+        )
+    ]
+    return estimate_risk(trials)
+
+
+def halves(sources: Sources) -> tuple[list[str], list[str]]:
+    """Return the quasi-identifiers in two halves that are about equally informative.
+
+    Columns are ordered by the number of values that would separate as many rows if they were
+    equally frequent, and dealt one to each half and then back.
+    """
+    ranked = sorted(sources.quasi, key=lambda name: -_values(sources.quasi[name]))
+    return ranked[0::4] + ranked[3::4], ranked[1::4] + ranked[2::4]
+
+
+def _values(cells: Cells) -> float:
+    counts = np.bincount(cells.codes).astype(np.float64)
+    return float(counts.sum() ** 2 / (counts**2).sum())
+
+
+def _link(spaces: list[Space], rows: Counts) -> tuple[Bools, Bools]:
+    """(people,) whether both halves lead to the same row, and to one with exactly these values."""
+    nearest = [space.search(rows, 1) for space in spaces]
+    same: Bools = nearest[0].rows[:, 0] == nearest[1].rows[:, 0]
+    exact: Bools = (nearest[0].distances[:, 0] == 0) & (nearest[1].distances[:, 0] == 0)
+    return same, same & exact
+
+
+_NEAREST_MEMBERS, _COVERED = "nearest row", "covered by a row"
+
+
+def recognize_members(sources: Sources, attacks: int, seed: int) -> AttackRisk:
+    """Return the risk that released people are recognized as released.
+
+    Parameters:
+        attacks: The maximum number of people to attack.
+        seed: Seed of the drawn people.
+    """
+    if sources.people_counts[1] < 2:  # one to learn from, one to try
+        return NOT_TRIED
+    rng = np.random.default_rng(seed)
+    space = Space(sources, list(sources.quasi), rng.permutation(len(sources.distinct)))
+    members, others = (
+        space.search(sources.draw(attacks, rng, control=control), 1).distances[:, 0]
+        for control in (False, True)
+    )
+    threshold = best_threshold(members[0::2], others[0::2])
+    return estimate_risk(
+        [
+            _trial(_NEAREST_MEMBERS, members[1::2] <= threshold, others[1::2] <= threshold),
+            _trial(_COVERED, members < EXACT, others < EXACT),
+        ]
+    )
+
+
+def best_threshold(members: Floats, others: Floats) -> float:
+    """Return the distance up to which the share of members exceeds that of others most.
+
+    >>> best_threshold(np.array([0.0, 0.1, 0.9]), np.array([0.5, 0.6, 0.9]))
+    0.1
+    """
+    distances = np.unique(np.concatenate((members, others)))
+    shares = [
+        np.searchsorted(np.sort(group), distances, side="right") / max(len(group), 1)
+        for group in (members, others)
+    ]
+    return float(distances[np.argmax(shares[0] - shares[1])])
+
+
+def _trial(name: str, claimed: Bools, others: Bools) -> Trial:
+    """Return the trial; a naive guesser claims as many people, but at random."""
+    blind = float((claimed.mean() + others.mean()) / 2) if len(claimed) and len(others) else 0.0
+    counts = int(claimed.sum()), len(claimed), int(others.sum()), len(others)
+    return Trial(name, *counts, blind, difference=True)
+
+
+_ONE, _SEVERAL, COMPLETE_ROWS = "one column", "several columns", "complete rows"
+_OPEN = ", open ranges"
+
+
+def single_out(sources: Sources, attacks: int, seed: int) -> AttackRisk:
+    """Return the risk that predicates single out released people.
+
+    Parameters:
+        attacks: The maximum number of predicates of each kind.
+        seed: Seed of the drawn predicates.
+    """
+    rng = np.random.default_rng(seed)
+    crowds = [Crowd(sources, slice(0, sources.originals))]
+    if sources.controls:
+        crowds.append(Crowd(sources, slice(sources.originals, None)))
+    cells = list(sources.quasi.values())
+    entries = _rarest_rows(sources, attacks, rng)
+    mixed = np.stack([rng.permutation(column) for column in entries.T], axis=1)
+    everything = np.ones(entries.shape, dtype=np.bool_)
+    several = _some_columns(entries.shape, rng) if len(cells) > 2 else None
+    kinds: dict[str, tuple[Predicates, Predicates]] = {}
+    openings = {"": cells}
+    if any(column.column.ordered for column in cells):
+        openings[_OPEN] = [opened(column) for column in cells]
+    for ending, terms in openings.items():
+        for name, used in ((COMPLETE_ROWS, everything), (_SEVERAL, several)):
+            if used is not None:
+                kinds[name + ending] = (
+                    from_rows(terms, entries, used),
+                    from_rows(terms, mixed, used),
+                )
+    single = of_one_column(cells, attacks, rng)
+    if len(single):
+        kinds[_ONE] = (single, _random_cells(sources, attacks, rng))
+    trials = [_try(name, *predicates, crowds, sources) for name, predicates in kinds.items()]
+    kept = try_kept_rows(sources, crowds, attacks, rng)
+    return estimate_risk(trials if kept is None else [*trials, kept])
+
+
+def _try(
+    name: str, predicates: Predicates, naive: Predicates, crowds: list[Crowd], sources: Sources
+) -> Trial:
+    fits = crowds[0].count(predicates)
+    guessed = crowds[0].count(naive)
+    baseline = float((guessed == 1).mean()) if len(naive) else 0.0
+    if len(crowds) == 1:
+        return Trial(name, int((fits == 1).sum()), len(fits), 0, 0, baseline)
+    others = crowds[1].count(predicates)
+    people = sources.people_counts
+    return Trial(
+        name,
+        int(((fits == 1) & (others == 0)).sum()),
+        len(fits),
+        int(((fits == 0) & (others == 1)).sum()),
+        len(fits),
+        baseline,
+        factor=people[0] / people[1],
+        exclusive=True,
+    )
+
+
+def _rarest_rows(sources: Sources, count: int, rng: np.random.Generator) -> Codes:
+    """(rows, columns) the cells of distinct released rows, those that are released least first."""
+    sizes = sources.distinct.sizes()
+    drawn = rng.permutation(len(sizes))
+    rarest = drawn[np.argsort(sizes[drawn], kind="stable")][:count]
+    rows = sources.distinct.first[rarest]
+    return np.stack([cells.codes[rows] for cells in sources.quasi.values()], axis=1)
+
+
+def _some_columns(shape: tuple[int, ...], rng: np.random.Generator) -> Bools:
+    """(rows, columns) two columns or more of each row, but not all, drawn at random."""
+    rows, columns = shape
+    ranks = np.argsort(rng.random((rows, columns)), axis=1)
+    some: Bools = ranks < rng.integers(2, columns, rows)[:, None]
+    return some
+
+
+def _random_cells(sources: Sources, count: int, rng: np.random.Generator) -> Predicates:
+    """Return predicates over one column that a naive guesser states: any released cell."""
+    cells = list(sources.quasi.values())
+    rows = rng.integers(0, len(cells[0].codes), count)
+    entries = np.stack([column.codes[rows] for column in cells], axis=1)
+    used = np.arange(len(cells)) == rng.integers(0, len(cells), count)[:, None]
+    return from_rows(cells, entries, used)

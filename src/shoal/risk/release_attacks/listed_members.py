@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.release import Release
-from shoal.risk.release_attacks.cells import Cells
-from shoal.risk.release_attacks.sources import Sources
+from shoal.release.release import Release
+from shoal.risk.release_attacks.sources import Cells, Sources
 from shoal.support.arrays import Codes, Counts
 from shoal.support.wording import count_of
 

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.core.grouping import order_rows
-from shoal.risk.release_attacks.cells import Cells
-from shoal.risk.release_attacks.sources import Sources
+from shoal.risk.release_attacks.sources import Cells, Sources
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.progress import report
+from shoal.table.people import order_rows
 
 EXACT = 1e-6  # distances below are 0; breadth adds less
 _BREADTH = 1e-9

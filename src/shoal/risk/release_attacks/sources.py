@@ -2,6 +2,14 @@
 
 The original and the control group are encoded together, so equal values have equal codes. Released
 cells are read as sets of these values. Nothing requires that the release covers the original.
+
+Released cells of one column as sets of values, whatever made them.
+
+A cell may be a value, a range, a set, a mask, a label of a hierarchy or `*`. It may also be a
+number that the original does not have, after noise or in a synthetic table, or a text that cannot
+be read, which fits nobody.
+
+Control groups that were drawn from the original are left out of it.
 """
 
 from __future__ import annotations
@@ -11,28 +19,30 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from shoal.core.column import Column, Kind, Role
-from shoal.core.grouping import Grouping, group
-from shoal.core.hierarchies.column_trees import source_columns
-from shoal.core.hierarchies.hierarchy import Hierarchy
-from shoal.core.publishing.formulas import unescape_formulas
-from shoal.core.publishing.frames import from_frame
-from shoal.core.roles import UnassignedColumns, as_names
-from shoal.core.table import Table
-from shoal.core.values import encoding
-from shoal.core.values.midnights import with_dates_of
 from shoal.errors import InputError, UnknownColumn, did_you_mean
-from shoal.reading import Format, Schema, read, read_arrow
-from shoal.risk.release_attacks.cells import Cells, read_cells
-from shoal.risk.release_attacks.held_out import leave_out_control
-from shoal.support.arrays import Codes, Counts
+from shoal.files.formats import Format
+from shoal.files.reading import read, read_arrow
+from shoal.files.schema import Schema
+from shoal.files.writing import unescape_formulas
+from shoal.release.reading_cells import Forms, Runs, merged
+from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.wording import counted, option
+from shoal.table import encoding
+from shoal.table.column import Column, Kind, Role
+from shoal.table.frames import from_frame, with_dates_of
+from shoal.table.hierarchy import Hierarchy
+from shoal.table.people import Grouping, group
+from shoal.table.roles import UnassignedColumns, as_names
+from shoal.table.table import Table
+from shoal.table.trees import source_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,3 +288,228 @@ def _unread_note(cells: Cells, column: Column) -> list[str]:
         f"{counted(cells.unread, 'cell')} of {column.name} cannot be read as values of the "
         "original and count as different from all; give the hierarchy if they are labels"
     ]
+
+
+_MAX_READINGS = 9  # of one text
+_PLAIN_NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$"
+_MAX_EXACT = 2.0**53  # whole numbers above are read exactly, text by text
+_EDGES = (0.05, 0.95)  # quantiles: a few extreme numbers do not make all others look alike
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of one released column, in terms of the values of the original.
+
+    column: the values of the original and the control group.
+    codes: (released rows,) the entry of each cell.
+    indptr, starts, stops: runs of codes of the values that each entry stands for.
+    low, high: (entries,) for columns with an order, the ends as positions; NaN if the entry stands
+        for no position.
+    unread: number of cells that stand for no value and no number.
+    entries: (entries,) the distinct released cells as Arrow.
+    """
+
+    column: Column
+    codes: Codes
+    indptr: Counts
+    starts: Codes
+    stops: Codes
+    low: Floats
+    high: Floats
+    unread: int
+    entries: Any
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @cached_property
+    def sizes(self) -> Counts:
+        """(entries,) number of values that each entry stands for."""
+        ends = np.concatenate(([0], np.cumsum(self.stops - self.starts, dtype=np.int64)))
+        return np.diff(ends[self.indptr])
+
+    @cached_property
+    def run_entry(self) -> Codes:
+        """(runs,) the entry of each run."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.indptr))
+
+    def holding(self, code: int) -> Codes:
+        """Return the entries that stand for a value."""
+        return self.run_entry[(self.starts <= code) & (code < self.stops)]
+
+    @cached_property
+    def listed(self) -> tuple[Counts, Codes]:
+        """The values that each entry writes out: itself, or the members of a set.
+
+        In compressed row form: row starts and members.
+        """
+        numbers, forms = _plain_numbers(self.entries, self.column), Forms(self.column)
+        first, stop = _codes_of(numbers, self.column)
+        texts = encoding.texts(self.entries)
+        members = [
+            np.arange(first[entry], stop[entry], dtype=np.int32)
+            if not np.isnan(number)
+            else np.array(forms.listed(texts[entry]), dtype=np.int32)
+            for entry, number in enumerate(numbers.tolist())
+        ]
+        indptr = np.concatenate(([0], np.cumsum([len(each) for each in members], dtype=np.int64)))
+        return indptr, np.concatenate([np.zeros(0, dtype=np.int32), *members])
+
+    @property
+    def whole(self) -> Bools:
+        """(entries,) whether the entry stands for every value: the cell is suppressed."""
+        hides: Bools = self.sizes == self.column.domain
+        return hides if self.column.domain > 1 else np.zeros(len(self), dtype=np.bool_)
+
+    @cached_property
+    def unit(self) -> float:
+        """The range of the values, which is a distance of 1; a few extreme values do not count.
+
+        It is 1 if the column has no order.
+        """
+        if not self.column.ordered:
+            return 1.0
+        positions = self.column.positions[self.column.codes]
+        known = positions[~np.isnan(positions)]
+        if not len(known):
+            return 1.0
+        least, greatest = np.quantile(known, _EDGES)
+        return float(greatest - least) or float(known.max() - known.min()) or 1.0
+
+    @property
+    def breadth(self) -> Floats:
+        """(entries,) how many values an entry stands for, from 0 (at most one) to 1 (all)."""
+        return np.maximum(self.sizes - 1, 0) / max(self.column.domain - 1, 1)
+
+
+def read_cells(cells: Any, column: Column) -> Cells:
+    """Read the cells of a released column.
+
+    Parameters:
+        cells: The released column as Arrow, of any type.
+        column: The values of the original.
+    """
+    plain = encoding.with_missing(cells, column.name)
+    encoded = plain.dictionary_encode(null_encoding="encode")
+    codes: Codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    values = encoded.dictionary
+    numbers = _plain_numbers(values, column)
+    first, stop = _codes_of(numbers, column)
+    runs: dict[int, Runs] = {}
+    low, high = numbers.copy(), numbers.copy()
+    texts = encoding.texts(values.filter(pa.array(np.isnan(numbers))))
+    forms = Forms(column)
+    for entry, text in zip(np.flatnonzero(np.isnan(numbers)).tolist(), texts, strict=True):
+        runs[entry], low[entry], high[entry] = _read_text(text, forms)
+    lengths = np.where(stop > first, 1, 0)
+    for entry, each in runs.items():
+        lengths[entry] = len(each)
+    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    starts, stops = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.int32)
+    single = stop > first
+    starts[indptr[:-1][single]], stops[indptr[:-1][single]] = first[single], stop[single]
+    for entry, each in runs.items():
+        for place, (begin, end) in enumerate(each, int(indptr[entry])):
+            starts[place], stops[place] = begin, end
+    unread = (lengths == 0) & np.isnan(low)
+    return Cells(column, codes, indptr, starts, stops, low, high, int(unread[codes].sum()), values)
+
+
+def _plain_numbers(values: Any, column: Column) -> Floats:
+    """(entries,) the position of each entry that is a plain number, NaN for others."""
+    kind = column.values.type
+    nothing = np.full(len(values), np.nan)
+    if column.kind is not Kind.NUMERIC or pa.types.is_temporal(kind) or not column.ruler.plain:
+        return nothing
+    if encoding.is_text(values.type):
+        number = pc.fill_null(pc.match_substring_regex(values, _PLAIN_NUMBER), False)
+        values = pc.if_else(number, values, None)
+    elif not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        return nothing
+    numbers: Floats = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.where(np.abs(numbers) < _MAX_EXACT, numbers, np.nan)
+
+
+def _codes_of(numbers: Floats, column: Column) -> tuple[Codes, Codes]:
+    """(entries,) the run of codes with exactly this position; empty if there is none."""
+    known = column.positions[: column.known]
+    first = np.searchsorted(known, numbers, side="left").astype(np.int32)
+    stop = np.searchsorted(known, numbers, side="right").astype(np.int32)
+    return first, np.where(np.isnan(numbers), first, stop)
+
+
+def _read_text(text: str | None, forms: Forms) -> tuple[Runs, float, float]:
+    """Return the runs of codes and the ends of a text, NaN if it states no position."""
+    column = forms.column
+    nowhere = ((), np.nan, np.nan)
+    if encoding.is_text(column.values.type) and not column.ordered and text is not None:
+        # a text may have several meanings, such as a value that looks like a mask
+        ways = islice(forms.readings(text), _MAX_READINGS)
+        return merged(run for way in ways for run in way.runs), np.nan, np.nan
+    reading = next((way for way in forms.readings(text) if way.runs), None)
+    if reading is None:
+        ends = None if text is None else forms.stated_bounds(text)
+        return nowhere if ends is None else ((), *ends)
+    if not np.isnan(reading.low):
+        return reading.runs, reading.low, reading.high
+    if sum(stop - start for start, stop in reading.runs) == column.domain > 1:
+        return reading.runs, -np.inf, np.inf
+    last = max((min(stop, column.known) for start, stop in reading.runs if start < column.known),
+               default=0)  # fmt: skip
+    if not last or not column.ordered:
+        return reading.runs, np.nan, np.nan
+    positions = column.positions
+    return reading.runs, float(positions[reading.runs[0][0]]), float(positions[last - 1])
+
+
+def leave_out_control(people: Table, originals: int) -> tuple[Table, int, list[str]]:
+    """Leave the control group out of the original if it was drawn from it.
+
+    It was if all its people, or without identified people all its rows, are in the original.
+
+    Raises:
+        InputError: Only some people of the control group are in the original.
+    """
+    if originals == len(people):
+        return people, originals, []
+    held = _held_people if people.person is not None else _held_rows
+    dropped = held(people, originals)
+    if not dropped.any():
+        return people, originals, []
+    if dropped.all():
+        raise InputError("the control group is the whole original; hold back only some people")
+    kept = np.flatnonzero(np.concatenate((~dropped, np.ones(len(people) - originals, np.bool_))))
+    note = (
+        f"the control group is part of the original, so {counted(int(dropped.sum()), 'row')} of "
+        "the original are not attacked"
+    )
+    return people.take(kept), originals - int(dropped.sum()), [note]
+
+
+def _held_people(people: Table, originals: int) -> Bools:
+    """(original rows,) whether the row belongs to a person of the control group."""
+    assert people.person is not None
+    original, control = np.split(people.person.ids, [originals])
+    both, all_of_them = np.intersect1d(original, control), np.unique(control)
+    if 0 < len(both) < len(all_of_them):
+        raise InputError(
+            f"{counted(len(both), 'person', 'people')} of the control group are in the original, "
+            f"and {len(all_of_them) - len(both):,} are not; it must consist of people who were not "
+            "released"
+        )
+    held: Bools = np.isin(original, both)
+    return held
+
+
+def _held_rows(people: Table, originals: int) -> Bools:
+    """(original rows,) as many rows of each kind as the control group has, if it has no others."""
+    alike = group([column.codes for column in people], [column.domain for column in people])
+    original, control = np.split(alike.ids, [originals])
+    wanted = np.bincount(control, minlength=len(alike))
+    held = np.zeros(originals, dtype=np.bool_)
+    if (wanted > np.bincount(original, minlength=len(alike))).any():
+        return held
+    order = np.argsort(original, kind="stable")
+    starts = np.searchsorted(original[order], original[order], side="left")
+    held[order] = np.arange(originals) - starts < wanted[original[order]]
+    return held

@@ -6,11 +6,8 @@ from typing import Any
 
 from shoal.robust.attacks.attack import Attack, Examples, every_target
 from shoal.robust.attacks.carlini_wagner import CarliniWagner
-from shoal.robust.attacks.fgsm import FGSM
-from shoal.robust.attacks.iterative_fgsm import IterativeFGSM
-from shoal.robust.attacks.jsma import JSMA
+from shoal.robust.attacks.gradient import FGSM, JSMA, IterativeFGSM, superimpose
 from shoal.robust.attacks.lbfgs import LBFGS
-from shoal.robust.attacks.superimposition import superimpose
 
 __all__ = [
     "ATTACKS",

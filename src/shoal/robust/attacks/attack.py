@@ -1,17 +1,26 @@
-"""The interface of attacks, the examples that they return, and the losses that they minimize."""
+"""The interface of attacks, the examples that they return, and the losses that they minimize.
+
+The search for the constant that weighs the penalty against the length, example by example.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from shoal.errors import InputError
-from shoal.robust.classifier import Classifier, as_classifier, repeatable, tempered
-from shoal.robust.inputs import as_classes, as_pictures
+from shoal.robust.classifier import (
+    Classifier,
+    as_classes,
+    as_classifier,
+    as_pictures,
+    repeatable,
+    tempered,
+)
 from shoal.support.options import check_whole
 from shoal.support.progress import part_of
 
@@ -193,3 +202,41 @@ def gradient(inputs: Tensor, objective: Callable[[Tensor], Tensor]) -> tuple[Ten
         values = objective(given)
         (slopes,) = torch.autograd.grad(values.sum(), given)
     return values.detach(), slopes
+
+
+MAX_CONSTANT = 1e10
+
+
+class Constants(NamedTuple):
+    """Constants that grow tenfold until an attack succeeds, and are then searched by bisection.
+
+    now: (networks, rows) the constants to try next.
+    lower: (networks, rows) the last constant that failed, 0 if none has.
+    upper: (networks, rows) the last constant that succeeded, infinite if none has.
+    """
+
+    now: Tensor
+    lower: Tensor
+    upper: Tensor
+
+    @classmethod
+    def start(cls, first: Tensor) -> Constants:
+        """Return the search before any constant is tried."""
+        return cls(first, torch.zeros_like(first), torch.full_like(first, torch.inf))
+
+    def after(self, met: Tensor, *, forgiving: bool = False) -> Constants:
+        """Return the search after one attack.
+
+        met: (networks, rows) whether the attack met its goal with the constant `now`.
+        forgiving: ignore failures before the first success, which may be due to a bad starting
+            point; constants then fall tenfold until one fails.
+        """
+        first = met & self.upper.isinf()
+        upper = torch.where(met, self.now, self.upper)
+        lower = torch.where(met, self.lower, self.now)
+        smaller = (lower + upper) / 2
+        if forgiving:
+            lower = torch.where(first, 0.0, lower)
+            smaller = torch.where(lower > 0, (lower + upper) / 2, upper / 10)
+        larger = (self.now * 10).clamp(max=MAX_CONSTANT)
+        return Constants(torch.where(upper.isfinite(), smaller, larger), lower, upper)

@@ -16,8 +16,14 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from shoal.robust.attacks.attack import Examples, cross_entropy, gradient, in_parts, reached
-from shoal.robust.attacks.constants import Constants
+from shoal.robust.attacks.attack import (
+    Constants,
+    Examples,
+    cross_entropy,
+    gradient,
+    in_parts,
+    reached,
+)
 from shoal.robust.classifier import Classifier, repeatable
 from shoal.support.options import check_range, check_whole
 from shoal.support.progress import report

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shoal.core.column import Role
 from shoal.errors import InputError, unknown
+from shoal.table.column import Role
 
 LEFT_OUT = "left out"  # the choice of a column that gets no role, so that it is not published
 KEYED = {"pseudonym", "ff1", "shift"}  # replacements that need a key and a domain

@@ -2,32 +2,39 @@
 
 Groups are counted exactly at once, because counting is quick. What a release would keep is first
 estimated on a sample and then found on the whole table, with the chosen method.
+
+Differential privacy: what has to be declared before a private draw, and what it would claim.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.anonymize import METHODS
-from shoal.anonymize import anonymize as run
-from shoal.core.classes import Classes
-from shoal.core.grouping import group
-from shoal.core.people import count_distinct
-from shoal.core.table import Table
 from shoal.errors import ShoalError
+from shoal.methods import anonymize as run
+from shoal.methods.lattice.safe_la import SafeLA
+from shoal.methods.registry import METHODS
 from shoal.metrics import evaluate
-from shoal.metrics.cell_shares import cell_shares
-from shoal.privacy.expressions import parse
+from shoal.metrics.registry import cell_shares
 from shoal.privacy.k_anonymity import KAnonymity
-from shoal.web.project.desk import Desk, TableRequest
+from shoal.privacy.models import parse
+from shoal.table.classes import Classes
+from shoal.table.people import count_distinct, group
+from shoal.table.table import Table
+from shoal.web.project.analyst import Desk, TableRequest
 from shoal.web.project.guarantee import Sentence
+from shoal.web.text import protect as text
 
 if TYPE_CHECKING:
+    from shoal.web.project.columns import ColumnInfo
     from shoal.web.project.on_disk import DiskFile
+    from shoal.web.project.project import Project
+
 
 SAMPLE_ROWS = 3_000
 _MAX_EXACT_CELLS = 2_000_000  # rows times columns that a quick method finishes in seconds
@@ -166,7 +173,7 @@ def _count_on_disk(
     disk: DiskFile, request: TableRequest, k: int, levels: Mapping[str, int]
 ) -> Groups:
     """Count groups on all rows: of the distinct tuples, or by the engine if they are too many."""
-    from shoal.engines.anonymizing import TooManyTuples, weighted_tuples
+    from shoal.methods.stored import TooManyTuples, weighted_tuples
 
     large = disk.large(request)
     try:
@@ -329,3 +336,79 @@ def is_quick(method: str, rows: int, columns: int, *, on_disk: bool = False) -> 
     most = _MAX_CELLS_ON_DISK if on_disk else _MAX_EXACT_CELLS
     quick = method in _QUICK and not (on_disk and method == "sorted")
     return quick and method in METHODS and rows * columns <= most
+
+
+STARTS: Mapping[str, float] = {"epsilon": 1.5, "beta": 0.5, "n0": 1_000}
+
+
+def undeclared_columns(project: Project) -> list[ColumnInfo]:
+    """Return the published columns whose possible values are not stated.
+
+    Parameters:
+        project: The project.
+    """
+    published = ("quasi", "sensitive", "insensitive")
+    return [c for c in project.columns if c.role in published and not c.declared]
+
+
+def bounds_of(column: ColumnInfo, low: str, high: str) -> dict[str, Any] | None:
+    """Return the declaration of a column of numbers or dates; None if the bounds are unreadable.
+
+    Parameters:
+        column: The column.
+        low: The least possible value as text.
+        high: The greatest possible value as text.
+
+    >>> from shoal.web.project.columns import ColumnInfo
+    >>> bounds_of(ColumnInfo("age", "quasi", "quasi", type="whole number"), "0", "110")
+    {'type': 'integer', 'bounds': [0, 110]}
+    """
+    kinds: dict[str, tuple[str, Any]] = {
+        "whole number": ("integer", int),
+        "date": ("date", lambda text: date.fromisoformat(text).isoformat()),
+    }
+    name, convert = kinds.get(column.type, ("float", float))
+    try:
+        bounds = [convert(low.strip()), convert(high.strip())]
+    except ValueError:
+        return None
+    return {"type": name, "bounds": bounds} if bounds[0] < bounds[1] else None
+
+
+def values_of(listed: str) -> dict[str, Any] | None:
+    """Return the declaration of a category; None if there are fewer than two values.
+
+    Parameters:
+        listed: The possible values, separated by commas.
+
+    >>> values_of("f, m")
+    {'type': 'category', 'values': ['f', 'm']}
+    """
+    values = list(dict.fromkeys(each.strip() for each in listed.split(",") if each.strip()))
+    return {"type": "category", "values": values} if len(values) > 1 else None
+
+
+def foresee_draw(project: Project) -> Outlook:
+    """Return what a private draw would claim, or what is missing; nothing is drawn.
+
+    Parameters:
+        project: The project.
+    """
+    names = [column.name for column in undeclared_columns(project)]
+    if names:
+        return Outlook(problem=text.undeclared(", ".join(names)))
+    replaced = _replaced_identifiers(project) if project.budget is not None else []
+    if replaced:
+        return Outlook(problem=text.replaced(", ".join(replaced)))
+    wanted = project.guarantee
+    try:
+        claim = SafeLA(**wanted.options).price(parse(str(wanted.model)))
+    except ShoalError as error:
+        return Outlook(problem=str(error))
+    return Outlook(note=f"{claim}. {text.DRAWN}", exact=True)
+
+
+def _replaced_identifiers(project: Project) -> list[str]:
+    """Return the identifiers that are published in another form, which no draw on disk can have."""
+    columns = (project.columns[name] for name in project.columns.names("identifier"))
+    return [column.name for column in columns if column.replace is not None]

@@ -1,16 +1,28 @@
-"""The guarantee as sentences, and the method that finds a release."""
+"""The guarantee as sentences, and the method that finds a release.
+
+Why a step is not open yet.
+
+What is promised about private columns at first, and which of them have no promise.
+
+Why a step is not open yet.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shoal.anonymize.lattice.safe_la import SafeLA
+from shoal.methods.lattice.safe_la import SafeLA
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.model import All, Model
 from shoal.privacy.models import MODELS
 from shoal.privacy.t_closeness import TCloseness
+from shoal.web.project.columns import ColumnInfo, Columns
+
+if TYPE_CHECKING:
+    from shoal.web.project.project import Project
+
 
 PRIVATE = SafeLA.name  # the method with differential privacy, whose promise is about sizes only
 RARE = "rare-values"
@@ -83,3 +95,87 @@ class Guarantee:
         """Return the guarantee without sentences about some columns."""
         kept = tuple(s for s in self.sentences if s.column not in columns)
         return replace(self, sentences=kept)
+
+
+def obstacle_to(project: Project, step: str) -> str:
+    """Return why a screen is not open yet, in one sentence; empty if it is.
+
+    Open is always open; the others need a file, Group values and Protect also a quasi-identifier,
+    and Release a release.
+
+    Parameters:
+        project: The project.
+        step: The screen.
+    """
+    if step == "open":
+        return ""
+    if project.source is None or not len(project.columns):
+        if project.busy:
+            return READING
+        return NOT_READ if project.source is not None else NO_FILE
+    if project.source.asks_for_person:
+        return NO_PERSON
+    if step == "describe":
+        return ""
+    if step == "release" and not project.runs:
+        return NO_RUN
+    if not project.columns.quasi:
+        return NO_QUASI
+    if project.columns.need_key and not (project.key_file and project.domain):
+        return NO_KEY
+    return ""
+
+
+MOST_COMMON = 0.9  # share of one value beyond which groups with another value become very large
+_EXCESS = 0.2  # of a rare value in a group over its share in the table
+
+
+def usual_sentence(column: ColumnInfo) -> Sentence:
+    """Return what is promised about a sensitive column at first.
+
+    Two different values in each group; if nearly all rows have the same value, the share of the
+    others exceeds that in the table by at most 20 percentage points, which costs little.
+
+    Parameters:
+        column: The column.
+    """
+    if column.common > MOST_COMMON:
+        return Sentence(RARE, column.name, _EXCESS)
+    return Sentence("l-diversity", column.name, 2)
+
+
+def usual_sentences(columns: Columns) -> tuple[Sentence, ...]:
+    """Return what is promised at first: a sentence about each sensitive column that varies.
+
+    Parameters:
+        columns: The columns of the table.
+    """
+    return tuple(usual_sentence(column) for column in columns if _needs_promise(column))
+
+
+def not_promised(columns: Columns, guarantee: Guarantee) -> tuple[ColumnInfo, ...]:
+    """Return the sensitive columns that no sentence protects.
+
+    Parameters:
+        columns: The columns of the table.
+        guarantee: What the release promises.
+    """
+    if guarantee.method == PRIVATE:
+        return ()
+    stated = {sentence.column for sentence in guarantee.sentences}
+    return tuple(
+        column for column in columns if _needs_promise(column) and column.name not in stated
+    )
+
+
+def _needs_promise(column: ColumnInfo) -> bool:
+    return column.role == "sensitive" and column.distinct > 1 and column.common < 1
+
+
+NO_FILE = "Open a table first."
+NOT_READ = "The table cannot be read yet; see above."
+READING = "The table is being read."
+NO_PERSON = "Say who a person is in this table."
+NO_QUASI = "Mark at least one column as known to others."
+NO_RUN = "Create a release first."
+NO_KEY = "Choose a key file and a recipient for the pseudonyms, or remove these columns."

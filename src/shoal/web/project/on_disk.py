@@ -15,30 +15,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.core.column import Column, Role
-from shoal.core.people import Deciding, Unit, deciding_of
-from shoal.core.table import Table
-from shoal.engines.choice import choose
-from shoal.engines.dictionaries import Encoder, check_type
-from shoal.engines.duckdb_engine import DuckDBEngine
-from shoal.engines.engine import Plan, Values
-from shoal.engines.large_table import LargeTable
-from shoal.engines.memory import Budget
-from shoal.engines.packing import Packing
-from shoal.engines.people import count_identifier
-from shoal.engines.replacing import with_coarser_identifiers
-from shoal.engines.sources import find_files
 from shoal.errors import InputError
+from shoal.files.formats import Format
+from shoal.files.requests import request_of
 from shoal.identifiers.replacement import Coarsening
 from shoal.identifiers.replacements import as_replacement
 from shoal.inspection import describe
-from shoal.inspection.words import is_identifying
-from shoal.reading.formats import Format
-from shoal.reading.requests import request_of
+from shoal.inspection.roles import is_identifying
+from shoal.rows.choice import choose
+from shoal.rows.dictionaries import Encoder, check_type, count_identifier
+from shoal.rows.duckdb_engine import DuckDBEngine
+from shoal.rows.large_table import LargeTable
+from shoal.rows.memory import Budget
+from shoal.rows.replacing import with_coarser_identifiers
+from shoal.rows.sources import find_files
+from shoal.rows.store import Packing, Plan, Values
 from shoal.support.wording import counted, rows_about
+from shoal.table.column import Column, Role
+from shoal.table.people import Deciding, Unit, deciding_of
+from shoal.table.table import Table
 
 if TYPE_CHECKING:
-    from shoal.web.project.desk import FileRequest, TableRequest
+    from shoal.web.project.analyst import FileRequest, TableRequest
 
 SAMPLE_ROWS = 100_000
 _SHARE = 0.4  # of the budget, for the questions of the app; a release runs beside them
@@ -188,7 +186,7 @@ class DiskFile:
         Parameters:
             request: The table.
         """
-        from shoal.web.project.desk import key_of
+        from shoal.web.project.analyst import key_of
 
         specs = {n: _without_key(n, spec) for n, spec in request.specs.items() if n in self.names}
         trees = {n: tree for n, tree in request.hierarchies.items() if n in specs}

@@ -1,14 +1,28 @@
-"""Questions that the Open and Describe screens ask the analyst."""
+"""Questions that the Open and Describe screens ask the analyst.
+
+Show the first rows of a file as text, and the settings they were read with.
+
+The opened file: where it is, how it is read, and who the people in it are.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.web.project.desk import Desk, FileRequest
-from shoal.web.project.source import PREVIEW_ROWS, PersonQuestion, Preview, is_spreadsheet
+from shoal.files.csv_files import read_csv, scan_csv
+from shoal.files.formats import Format
+from shoal.files.parquet_checks import open_parquet
+from shoal.files.query import query
+from shoal.files.reading import read_arrow, reader_of
+from shoal.files.typed_files import read_parquet
+from shoal.support.files import check_readable
+from shoal.table import encoding
+from shoal.web.project.analyst import Desk, FileRequest
 
 _FEW_VALUES = 1_000  # of a column whose most common value is looked for
 
@@ -24,8 +38,7 @@ def look(_: Desk, file: FileRequest) -> dict[str, Any]:
         Fields of `Source`: preview, detected, sheets, size, warnings and form, in which the sheet
         of a spreadsheet is filled in.
     """
-    from shoal.reading import Format
-    from shoal.reading.previews import preview
+    from shoal.files.formats import Format
 
     form, sheets = dict(file.form), list_sheets(_, file.path)
     if len(sheets) > 1 and "sheet" not in form:
@@ -49,15 +62,14 @@ def list_sheets(_: Desk, path: Path) -> tuple[str, ...]:
         _: The desk of the analyst.
         path: The file.
     """
-    from shoal.reading.spreadsheets import sheet_names
+    from shoal.files.typed_files import sheet_names
 
     return tuple(sheet_names(path)) if is_spreadsheet(path) else ()
 
 
 def _first_table(path: Path, form: Mapping[str, Any], sheets: Sequence[str]) -> str:
     """Return the first sheet that has a table; others may have notes."""
-    from shoal.reading import Format
-    from shoal.reading.previews import preview
+    from shoal.files.formats import Format
 
     for sheet in sheets:
         try:
@@ -81,8 +93,8 @@ def examine(desk: Desk, file: FileRequest, units: Mapping[str, Any]) -> dict[str
         identifier repeats; `sampled`: the rows of the sample, if the rows stay on disk, and
         `refused`: the columns that are left out then.
     """
-    from shoal.core.people import deciding_identifier
     from shoal.inspection import describe
+    from shoal.table.people import deciding_identifier
 
     data, disk = desk.data(file), desk.on_disk
     if disk is not None:
@@ -132,3 +144,209 @@ def make_example(_: Desk, path: Path, rows: int) -> int:
 
     pyarrow.csv.write_csv(patients(rows).to_arrow(), path)
     return rows
+
+
+@dataclass(frozen=True)
+class FilePreview:
+    """The first rows of a file.
+
+    Parameters:
+        names: The column names.
+        rows: The first rows as text; None is a missing value.
+        settings: Of a CSV file: its delimiter, quote, encoding and header, stated or detected.
+        warnings: What the reader reports about the file, without cell values.
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...] = field(default=(), repr=False)
+    settings: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def preview(path: str | Path, form: Format | None = None, rows: int = 1_000) -> FilePreview:
+    r"""Return the first rows of a file, as text.
+
+    Parameters:
+        path: The file.
+        form: Its format, as far as it is known.
+        rows: The number of rows.
+
+    Returns:
+        The preview.
+
+    Raises:
+        InputError: The file cannot be read.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     size = Path(folder, "ages.csv").write_text("age;sex\n31;f\n47;\n")
+    ...     found = preview(Path(folder, "ages.csv"))
+    >>> found.names, found.settings["delimiter"]
+    (('age', 'sex'), ';')
+    """
+    path, form = Path(path), form or Format()
+    check_readable(path)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        reader = reader_of(path)
+        if reader is read_csv:
+            found = _csv(path, form, rows)
+        else:
+            data = _head(path, form, rows) if reader is read_parquet else read_arrow(path, form)
+            found = FilePreview(tuple(data.column_names), _texts(data.slice(0, rows)))
+    reported = tuple(str(each.message).removeprefix(f"{path}: ") for each in caught)
+    return FilePreview(found.names, found.rows, found.settings, reported)
+
+
+def _csv(path: Path, form: Format, rows: int) -> FilePreview:
+    with scan_csv(path, form) as scan:
+        statement = f"{scan.statement.rstrip()} LIMIT {int(rows)}"
+        data = query(scan.path, statement, scan.options, scan.explain)
+        settings = {
+            "delimiter": scan.options["delim"],
+            "quote": scan.options["quote"],
+            "encoding": form.encoding or scan.guesses.get("encoding", "utf-8"),
+            "header": scan.options["header"],
+        }
+    columns = [data.column(key).to_pylist() for key in scan.keys]
+    return FilePreview(scan.names, tuple(zip(*columns, strict=True)), settings)
+
+
+def _head(path: Path, form: Format, rows: int) -> Any:
+    """Return the first rows of a Parquet file; one that is damaged is read whole, for its error."""
+    import pyarrow as pa
+
+    try:
+        with open_parquet(path) as file:
+            batches = [next(file.iter_batches(batch_size=rows))] if file.metadata.num_rows else []
+            return pa.Table.from_batches(batches, file.schema_arrow)
+    except (pa.ArrowException, OSError, ValueError):
+        return read_arrow(path, form)
+
+
+def _texts(data: Any) -> tuple[tuple[str | None, ...], ...]:
+    columns = [_text(data.column(name)) for name in data.column_names]
+    return tuple(zip(*columns, strict=True))
+
+
+def _text(cells: Any) -> list[str | None]:
+    import pyarrow as pa
+
+    if pa.types.is_nested(cells.type):
+        return [None if cell is None else "[…]" for cell in cells.to_pylist()]
+    return list(encoding.texts(cells.combine_chunks()))
+
+
+PREVIEW_ROWS = 1_000
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The first rows of the file, as text.
+
+    Parameters:
+        names: The column names.
+        rows: At most 1,000 rows; an empty text is a missing value.
+    """
+
+    names: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class PersonQuestion:
+    """An identifier repeats, so the owner has to say who the person behind a row is.
+
+    Parameters:
+        column: The identifier that repeats.
+        distinct: Its number of distinct values.
+        rows: The number of rows.
+        suggested: The answer that is filled in: the column, or empty if each row is a person.
+    """
+
+    column: str
+    distinct: int
+    rows: int
+    suggested: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """The opened file.
+
+    Parameters:
+        path: The file on this computer; an upload is in the private workspace.
+        name: The name of the file as its owner knows it.
+        uploaded: Whether `path` is a copy in the workspace, which is removed at the end.
+        form: The stated settings of the file: delimiter, quote, encoding, header, missing, decimal,
+            dates, sheet. They are options of `shoal.read`.
+        detected: Settings that were detected, such as `{"delimiter": ";"}`.
+        sheets: The sheets of a spreadsheet, empty for other files.
+        size: Bytes of the file.
+        rows: Number of rows; None until the whole file is read.
+        people: Number of people; None until the whole file is read.
+        about: Rows, people and households in words.
+        preview: The first rows.
+        warnings: What to check, in sentences without cell values.
+        question: Who the people are, if that has to be answered.
+        person: The columns that identify the person of a row.
+        household: The columns that identify the household of a row.
+        rows_are_people: Whether the owner states that every row is a different person.
+        sampled: Rows of the sample that suggestions and estimates come from, if the rows stay on
+            disk because the table is larger than the memory; 0 if it is in memory.
+        refused: Columns that are left out, because their type needs the table in memory.
+    """
+
+    path: Path
+    name: str
+    uploaded: bool = False
+    form: Mapping[str, Any] = field(default_factory=dict)
+    detected: Mapping[str, str] = field(default_factory=dict)
+    sheets: tuple[str, ...] = ()
+    size: int = 0
+    rows: int | None = None
+    people: int | None = None
+    about: str = ""
+    preview: Preview = field(default_factory=Preview)
+    warnings: tuple[str, ...] = ()
+    question: PersonQuestion | None = None
+    person: tuple[str, ...] = ()
+    household: tuple[str, ...] = ()
+    rows_are_people: bool = False
+    sampled: int = 0
+    refused: tuple[str, ...] = ()
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the rows stay on disk."""
+        return self.sampled > 0
+
+    @property
+    def stem(self) -> str:
+        """The name of the file without folders and ending, for the names of outputs."""
+        return Path(self.name).stem or "table"
+
+    @property
+    def asks_for_person(self) -> bool:
+        """Whether it is still to be said who a person is: nothing is guessed."""
+        return self.question is not None and not self.person and not self.rows_are_people
+
+    @property
+    def units(self) -> dict[str, Any]:
+        """The unit of protection, as `shoal.read` takes it."""
+        return {
+            "person": self.person,
+            "household": self.household,
+            "rows_are_people": self.rows_are_people,
+        }
+
+
+def is_spreadsheet(name: str | Path) -> bool:
+    """Return whether a file is a spreadsheet, by its ending.
+
+    >>> is_spreadsheet("patients.xlsx"), is_spreadsheet("patients.csv")
+    (True, False)
+    """
+    from shoal.files.typed_files import SPREADSHEETS
+
+    return Path(name).suffix.lower() in SPREADSHEETS

@@ -11,12 +11,12 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.core.release import Release
-from shoal.core.verification import Verification
 from shoal.errors import InputError
+from shoal.release.release import Release
+from shoal.release.verification import Verification
 
 if TYPE_CHECKING:
-    from shoal.engines import LargeRelease
+    from shoal.release.large_release import LargeRelease
 
 SCHEMA = "schema.yaml"
 REPORT = "report.html"
@@ -115,7 +115,7 @@ def make_release(report: Callable[[float, str], None], request: RunRequest) -> d
 
 def _make(report: Callable[[float, str], None], request: RunRequest, table: Any) -> dict[str, Any]:
     import shoal
-    from shoal.comparison.parcels import pack
+    from shoal.comparison.runner import pack
     from shoal.identifiers.keys import Key
     from shoal.report.document import contents, write_contents
 
@@ -200,10 +200,10 @@ def summarize(release: Release, checked: Verification) -> dict[str, Any]:
         release: The release.
         checked: The outcome of its check.
     """
-    from shoal.core.tally import Tally
-    from shoal.engines import LargeRelease
     from shoal.metrics import evaluate
-    from shoal.metrics.cell_shares import cell_shares, cell_shares_by_attribute
+    from shoal.metrics.registry import cell_shares, cell_shares_by_attribute
+    from shoal.release.large_release import LargeRelease
+    from shoal.release.provenance import Tally
     from shoal.risk.caveats import caveats
 
     summary: dict[str, Any] = {
@@ -240,7 +240,7 @@ def summarize(release: Release, checked: Verification) -> dict[str, Any]:
 
 def _on_disk_figures(release: LargeRelease) -> dict[str, Any]:
     """Return the figures of a release whose rows stay on disk, counted by the engine."""
-    from shoal.engines.large_caveats import caveats_of
+    from shoal.risk.caveats import caveats_of
 
     by_column = dict(release.cells_by_column)
     kinds = ("kept", "generalized", "hidden")

@@ -15,23 +15,23 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from shoal.anonymize import METHODS
-from shoal.anonymize.algorithm import make
-from shoal.core.column import Kind, Role
-from shoal.core.hierarchies.hierarchy import Hierarchy, Origin
 from shoal.errors import InputError, OutputError, unknown
-from shoal.reading.schema import check_spec
+from shoal.files.schema import check_spec
+from shoal.methods.algorithm import make
+from shoal.methods.registry import METHODS
 from shoal.support.documents import read_json
 from shoal.support.file_names import below, file_name, inside, new_inside
 from shoal.support.files import replace_file
 from shoal.support.options import check_choice
-from shoal.web.file_names import table_suffix
+from shoal.table.column import Kind, Role
+from shoal.table.hierarchy import Hierarchy, Origin
 from shoal.web.project.columns import ROLES, ColumnInfo
 from shoal.web.project.guarantee import SENTENCES, Guarantee, Sentence
 from shoal.web.project.project import Project
 from shoal.web.project.releasing import KEPT, SCHEMA
 from shoal.web.project.runs import Run, schema_of
 from shoal.web.project.topics import Topic
+from shoal.web.uploads import table_suffix
 
 STATE = "project.json"
 FORMAT = {"name": "shoal-web-project", "version": 1}
@@ -179,7 +179,7 @@ def _write(project: Project, folder: Path, *, with_data: bool) -> None:
 
 def _saved_trees(project: Project, folder: Path) -> dict[str, dict[str, Any]]:
     """Write every edited hierarchy, also of columns with another role, and return their files."""
-    from shoal.inspection.drafts import name_files
+    from shoal.inspection.recipes import name_files
 
     files = name_files(project.hierarchies)
     if files:

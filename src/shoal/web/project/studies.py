@@ -2,30 +2,38 @@
 
 Each task runs in a process of its own and calls the library; results are small plain data, and
 large ones go to files in the private workspace.
+
+Studies of releases: jobs whose results stay in the project, so that every tab sees them.
 """
 
 from __future__ import annotations
 
 import pickle
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import shoal
-from shoal.core.release import Release
-from shoal.core.table import Table
 from shoal.errors import InputError
 from shoal.identifiers.keys import Key
-from shoal.privacy.expressions import parse
 from shoal.privacy.model import Model
+from shoal.privacy.models import parse
+from shoal.release.release import Release
 from shoal.support.progress import Progress, listening
+from shoal.table.table import Table
 from shoal.web.project.releasing import KEPT, RunRequest, opened, private_file
-from shoal.web.text.stages import stage_words
+from shoal.web.project.topics import Topic
+from shoal.web.text.common import stage_words
+
+if TYPE_CHECKING:
+    from shoal.web.project.project import Project
+    from shoal.web.project.runs import Job
+
 
 Report = Callable[[float | None, str], None]
 METHODS = ("mondrian", "greedy", "sorted", "datafly", "flash")
@@ -43,7 +51,7 @@ def read_table(request: RunRequest) -> Table:
     """
     with opened(request) as table:
         if request.on_disk:
-            from shoal.engines.anonymizing import weighted_tuples
+            from shoal.methods.stored import weighted_tuples
 
             method = shoal.METHODS["mondrian"]()
             return weighted_tuples(table, parse(request.model), method)[0]
@@ -78,7 +86,7 @@ def read_kept(folder: Path) -> Release | None:
     Parameters:
         folder: The folder of a run, or that of its studies.
     """
-    from shoal.comparison.parcels import unpack
+    from shoal.comparison.runner import unpack
 
     path = folder / KEPT
     if not path.exists():
@@ -98,7 +106,7 @@ def read_release(request: RunRequest, folder: Path) -> Release:
     Raises:
         InputError: The release made again has other rows than the released file.
     """
-    from shoal.comparison.parcels import pack
+    from shoal.comparison.runner import pack
 
     for each in (request.folder, folder):
         kept = read_kept(each)
@@ -305,3 +313,87 @@ def write_pack(
         output.chmod(0o600)
         shutil.rmtree(place, ignore_errors=True)
     return {"sha256": digest}
+
+
+@dataclass(eq=False)
+class Study:
+    """One study: a question about a release, and the job that answers it.
+
+    Parameters:
+        kind: What is studied, such as `risk`.
+        of: The name of the release.
+        key: What was asked; another question starts another study.
+        job: The work.
+    """
+
+    kind: str
+    of: str
+    key: Hashable
+    job: Job
+
+    @property
+    def state(self) -> str:
+        """`running`, `done`, `failed` or `cancelled`."""
+        return str(self.job.state)
+
+    @property
+    def result(self) -> Any:
+        """The result, None unless it is done."""
+        return self.job.result if self.state == "done" else None
+
+
+class Studies:
+    """The studies of a project, the latest of each kind and release.
+
+    Parameters:
+        project: The project, which starts the jobs and reports changes as `STUDIES`.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._studies: dict[tuple[str, str], Study] = {}
+
+    def __getitem__(self, asked: tuple[str, str]) -> Study | None:
+        return self._studies.get(asked)
+
+    def begin(
+        self, kind: str, of: str, task: Callable[..., Any], *arguments: Any, key: Hashable = None
+    ) -> Study:
+        """Start a study, unless the same one is running or done.
+
+        Parameters:
+            kind: What is studied.
+            of: The name of the release.
+            task: The function that the job calls.
+            arguments: Its arguments.
+            key: What is asked.
+        """
+        present = self._studies.get((kind, of))
+        if present is not None and present.state in ("running", "done") and present.key == key:
+            return present
+        self.forget(kind, of)
+        study = Study(kind, of, key, self._project.start_job(task, *arguments))
+        self._studies[kind, of] = study
+        study.job.on_change = lambda: self._changed(study)
+        self._changed(study)
+        return study
+
+    def forget(self, kind: str, of: str) -> None:
+        """Drop a study, and stop its job.
+
+        Parameters:
+            kind: What was studied.
+            of: The name of the release.
+        """
+        present = self._studies.pop((kind, of), None)
+        if present is not None and present.state == "running":
+            present.job.cancel()
+
+    def clear(self) -> None:
+        """Drop all studies, after another file was opened."""
+        for kind, of in list(self._studies):
+            self.forget(kind, of)
+
+    def _changed(self, study: Study) -> None:
+        if self._studies.get((study.kind, study.of)) is study:
+            self._project.touch(Topic.STUDIES)

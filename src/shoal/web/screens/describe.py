@@ -13,9 +13,8 @@ from shoal.web.project.columns import KEYED, ColumnInfo
 from shoal.web.project.project import Project
 from shoal.web.project.saving import home
 from shoal.web.project.topics import Topic
-from shoal.web.screens.live import live, on_change
-from shoal.web.screens.parts import card, intro, named, notice, preview_table, why
-from shoal.web.text import describe as text
+from shoal.web.screens.parts import card, intro, live, named, notice, on_change, preview_table, why
+from shoal.web.text import open as text
 
 _EXAMPLES = 3
 _OPTIONS = "".join(  # our own words, escaped all the same
@@ -48,7 +47,7 @@ def build(project: Project) -> None:
     Parameters:
         project: The state to draw.
     """
-    intro(text.TITLE, text.LEAD)
+    intro(text.DESCRIBE_TITLE, text.DESCRIBE_LEAD)
     live(project, Topic.FIGURES)(lambda: _banner(project))
     _columns(project)
     live(project, Topic.COLUMNS)(lambda: _identifiers(project))

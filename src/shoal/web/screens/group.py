@@ -14,9 +14,8 @@ from shoal.web.project.project import Project
 from shoal.web.project.topics import Topic
 from shoal.web.screens import group_dialogs
 from shoal.web.screens.expectations import expectations
-from shoal.web.screens.group_widgets import Arguments, GroupTable
-from shoal.web.screens.live import live, on_change
-from shoal.web.screens.parts import card, heading, intro, notice
+from shoal.web.screens.group_dialogs import Arguments, GroupTable
+from shoal.web.screens.parts import card, heading, intro, live, notice, on_change
 from shoal.web.text import group as text
 
 _MAX_NAMES = 200  # of groups that the name field offers

@@ -1,9 +1,13 @@
-"""The frame around the five screens: header, steps, content, and Back and Next."""
+"""The frame around the five screens: header, steps, content, and Back and Next.
+
+Colours and spacing, light and dark: one accent colour, quiet surfaces, visible focus.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from nicegui import ui
@@ -12,9 +16,8 @@ from shoal.errors import ShoalError
 from shoal.web.project.project import Project
 from shoal.web.project.runs import Run
 from shoal.web.project.topics import Step, Topic
-from shoal.web.screens import describe, group, open, protect, release, saving, theme
-from shoal.web.screens.live import live, progress
-from shoal.web.screens.parts import icon, named
+from shoal.web.screens import describe, group, open, protect, release, saving
+from shoal.web.screens.parts import icon, live, named, progress
 from shoal.web.text import common as text
 
 SCREENS: dict[Step, Callable[[Project], Any]] = {
@@ -53,7 +56,7 @@ def go(step: Step) -> None:
 
 
 def _page(project: Project) -> None:
-    theme.apply()
+    apply()
     live(project, Topic.THEME)(lambda: _dark(project))
     ui.link(text.SKIP, "#content").classes("s-skip")
     routes = {f"/{step}": partial(_screen, project, step) for step in Step}
@@ -183,3 +186,19 @@ def _progress(project: Project, run: Run) -> None:
         progress(project, run, text.CREATING)
     cancel = run.job.cancel if run.job is not None else lambda: None
     ui.button(text.CANCEL, on_click=cancel).props("outline no-caps")
+
+
+ACCENT = "#0b6684"
+STYLES = sorted(Path(__file__).parent.glob("*.css"), key=lambda path: path.stem != "shoal")
+_SCRIPTS = [
+    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("page.js", "points.js")
+]
+
+
+def apply() -> None:
+    """Add the colours and styles to the current page."""
+    ui.colors(primary=ACCENT, dark="#141c28", dark_page="#0d131c")
+    for style in STYLES:
+        ui.add_css(style)
+    for script in _SCRIPTS:
+        ui.add_head_html(f"<script>{script}</script>")

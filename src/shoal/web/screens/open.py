@@ -13,11 +13,10 @@ from nicegui import background_tasks, ui
 from shoal.errors import ShoalError
 from shoal.support.wording import counted
 from shoal.web.project import opening, saving
+from shoal.web.project.opening import is_spreadsheet
 from shoal.web.project.project import Project
-from shoal.web.project.source import is_spreadsheet
 from shoal.web.project.topics import Topic
-from shoal.web.screens.live import live
-from shoal.web.screens.parts import card, icon, intro, named, notice, preview_table, why
+from shoal.web.screens.parts import card, icon, intro, live, named, notice, preview_table, why
 from shoal.web.text import open as text
 
 _UPLOAD_SCRIPT = Path(__file__).with_name("upload.js").read_text(encoding="utf-8")

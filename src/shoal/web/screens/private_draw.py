@@ -8,13 +8,12 @@ from typing import Any
 from nicegui import ui
 
 from shoal.web.project.columns import ColumnInfo
+from shoal.web.project.feedback import STARTS, bounds_of, undeclared_columns, values_of
 from shoal.web.project.guarantee import PRIVATE
-from shoal.web.project.private_draw import STARTS, bounds_of, undeclared_columns, values_of
 from shoal.web.project.project import Project
 from shoal.web.project.topics import Topic
-from shoal.web.screens.live import live, on_change
-from shoal.web.screens.parts import card, heading, named, notice, why
-from shoal.web.text import private_draw as text
+from shoal.web.screens.parts import card, heading, live, named, notice, on_change, why
+from shoal.web.text import protect as text
 
 
 def differential_privacy(project: Project) -> None:
@@ -23,7 +22,7 @@ def differential_privacy(project: Project) -> None:
     Parameters:
         project: The state to draw.
     """
-    with card(text.TITLE, text.LEAD):
+    with card(text.DRAW_TITLE, text.DRAW_LEAD):
         chosen = ui.switch(text.SWITCH, value=project.guarantee.method == PRIVATE)
 
         def changed() -> None:

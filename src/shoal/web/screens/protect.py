@@ -1,27 +1,32 @@
-"""The Protect screen: the guarantee as sentences, what to expect, the method, and the run."""
+"""The Protect screen: the guarantee as sentences, what to expect, the method, and the run.
+
+Forms that follow from the options of a method, which are its dataclass fields.
+
+Levels chosen by hand on the Protect screen: one level of its hierarchy for each column.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nicegui import ui
+from nicegui import background_tasks, ui
 
-from shoal.anonymize import METHODS, options_of
-from shoal.anonymize.algorithm import about
-from shoal.engines.methods_on_disk import runs_on_disk
+from shoal.errors import ShoalError
+from shoal.methods.algorithm import Option, about, options_of
+from shoal.methods.registry import METHODS
+from shoal.rows.choice import runs_on_disk
 from shoal.web.project.columns import ColumnInfo
-from shoal.web.project.guarantee import PRIVATE, RARE, Sentence
-from shoal.web.project.private_draw import STARTS
+from shoal.web.project.feedback import STARTS
+from shoal.web.project.guarantee import PRIVATE, RARE, Sentence, not_promised, usual_sentence
+from shoal.web.project.lattice import METHOD, ColumnLevels, offer_levels, stated_levels, with_level
 from shoal.web.project.project import Project
-from shoal.web.project.promises import not_promised, usual_sentence
 from shoal.web.project.topics import Topic
 from shoal.web.screens.expectations import expectations
-from shoal.web.screens.forms import option_form
-from shoal.web.screens.live import live, on_change
-from shoal.web.screens.parts import card, intro, named, notice, why
+from shoal.web.screens.parts import card, intro, live, named, notice, on_change, why
 from shoal.web.screens.private_draw import differential_privacy
-from shoal.web.screens.protect_levels import by_hand
 from shoal.web.text import protect as text
 
 _DEBOUNCE = "debounce=250"
@@ -307,3 +312,169 @@ def _outcome(project: Project) -> None:
         notice(text.CANCELLED)
     elif state == "failed":
         notice(f"{text.FAILED}: {project.runs[-1].text}", "bad")
+
+
+def option_form(
+    method: type[Any],
+    chosen: Callable[[], Mapping[str, Any]],
+    on_change: Callable[[dict[str, Any]], None],
+) -> None:
+    """Draw a control for each option of a method.
+
+    Parameters:
+        method: The class of the method.
+        chosen: Returns the options that differ from their defaults at present.
+        on_change: Receives all options that differ from their defaults after a change.
+    """
+
+    def changed(option: Option, value: Any) -> None:
+        current = dict(chosen())
+        if value == option.default:
+            current.pop(option.name, None)
+        else:
+            current[option.name] = value
+        on_change(current)
+
+    for option in options_of(method):
+        with ui.element("div").classes("s-option"):
+            _control(option, chosen().get(option.name, option.default), changed)
+            if option.meaning:
+                why(_form_sentence(option.meaning))
+
+
+def _control(option: Option, value: Any, changed: Callable[[Option, Any], None]) -> None:
+    label = option.name.replace("_", " ")
+    kinds = set(option.type.split(" | "))
+    if option.choices:
+        ui.select(
+            {each: str(each) for each in option.choices},
+            label=label,
+            value=value,
+            on_change=lambda event: changed(option, event.value),
+        ).props("outlined dense options-dense")
+    elif option.type == "bool":
+        ui.switch(label, value=bool(value), on_change=lambda event: changed(option, event.value))
+    elif kinds <= {"int", "float", "None"}:
+        field = ui.number(label, value=value).props("outlined dense debounce=400")
+        field.props["step"] = "1" if "float" not in kinds else "any"
+
+        def number(whole: bool = "float" not in kinds) -> None:
+            given = field.value
+            changed(option, int(given) if whole and given is not None else given)
+
+        field.on_value_change(number)
+    elif kinds <= {"str", "None"}:
+        typed = ui.input(label, value=value or "").props("outlined dense debounce=400")
+        typed.on_value_change(lambda event: changed(option, event.value or None))
+    else:
+        shown = "" if value is None else json.dumps(value, default=str)
+        ui.input(label, value=shown).props("outlined dense readonly")
+        why(text.ONLY_PYTHON)
+
+
+def _form_sentence(meaning: str) -> str:
+    """Return the meaning of an option as a sentence.
+
+    >>> _form_sentence("share of records that may be suppressed")
+    'Share of records that may be suppressed.'
+    """
+    return f"{meaning[:1].upper()}{meaning[1:].rstrip('.')}.".replace("`", "")
+
+
+_SHARE = 0.05  # of the rows that may be left out, at first
+
+
+def by_hand(project: Project) -> None:
+    """Draw the switch and, if levels are chosen by hand, a choice for each column.
+
+    Parameters:
+        project: The state to draw.
+    """
+    with card(text.BY_HAND, text.BY_HAND_WHY):
+        chosen = ui.switch(text.BY_HAND_SWITCH, value=stated_levels(project.guarantee) is not None)
+        body = ui.element("div").classes("s-stack")
+        drawn: list[list[str] | None] = [None]  # the columns whose choices are drawn
+
+        async def changed() -> None:
+            if chosen.value and stated_levels(project.guarantee) is None:
+                await _begin(project, body, lambda: bool(chosen.value))
+            elif not chosen.value and stated_levels(project.guarantee) is not None:
+                project.promise(method="mondrian", options={})
+
+        def follow() -> None:
+            columns = _stated_columns(project)
+            if drawn[0] == columns:
+                return
+            drawn[0] = columns
+            chosen.value = columns is not None
+            body.clear()
+            if columns is not None:
+                background_tasks.create(_choices(project, body, lambda: drawn[0] is columns))
+
+        chosen.on_value_change(changed)
+        on_change(project, body, follow, Topic.GUARANTEE)
+        follow()
+
+
+def _stated_columns(project: Project) -> list[str] | None:
+    stated = stated_levels(project.guarantee)
+    return None if stated is None else sorted(stated)
+
+
+async def _offer(project: Project) -> Any:
+    wanted = project.guarantee
+    share = float(wanted.options.get("max_suppression", _SHARE))
+    return await project.ask(offer_levels, project.table, str(wanted.model), share)
+
+
+async def _begin(project: Project, body: ui.element, is_wanted: Callable[[], bool]) -> None:
+    """Begin with levels that keep the promise, if they are still wanted once they are found."""
+    with body:
+        why(text.BY_HAND_WAIT)
+    try:
+        found = await _offer(project)
+    except ShoalError as error:
+        body.clear()
+        with body:
+            notice(str(error), "warn")
+        return
+    if is_wanted():
+        options = {"levels": dict(found.start), "max_suppression": _SHARE}
+        project.promise(method=METHOD, options=options)
+    elif not body.is_deleted:
+        body.clear()
+
+
+async def _choices(project: Project, body: ui.element, is_wanted: Callable[[], bool]) -> None:
+    """Draw a choice for each column, unless other choices have replaced these meanwhile."""
+    try:
+        found = await _offer(project)
+    except ShoalError as error:
+        if is_wanted() and not body.is_deleted:
+            with body:
+                notice(str(error), "warn")
+        return
+    stated = stated_levels(project.guarantee)
+    if body.is_deleted or stated is None or not is_wanted():
+        return
+    with body:
+        why(text.BY_HAND_HINT)
+        for column in found.columns:
+            _column(project, column, min(stated.get(column.column, 0), column.height))
+
+
+def _column(project: Project, column: ColumnLevels, level: int) -> None:
+    with ui.element("div").classes("s-line"):
+        ui.label(column.column).classes("s-name")
+        words = {
+            number: text.level(number, column.height, example)
+            for number, example in enumerate(column.examples)
+        }
+
+        def changed(event: Any) -> None:
+            options = with_level(project.guarantee.options, column.column, event.value)
+            project.promise(options=options)
+
+        select = ui.select(words, value=level, on_change=changed)
+        select.props("outlined dense options-dense").classes("s-grow")
+        named(select, f"{text.BY_HAND}: {column.column}")

@@ -1,30 +1,30 @@
-"""The screen Release: what came out, what it costs, alternatives, risk, evidence, downloads."""
+"""The screen Release: what came out, what it costs, alternatives, risk, evidence, downloads.
+
+Before and after: what the release does to each column.
+
+Risk in words: what an attacker can find, depending on what they know.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from nicegui import ui
 
 from shoal.errors import ShoalError
 from shoal.web.project.choices import Candidate
 from shoal.web.project.guarantee import PRIVATE, Guarantee
-from shoal.web.project.outcomes import Outcome
+from shoal.web.project.outcomes import ColumnOutcome, Outcome, answers, percent
 from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
 from shoal.web.project.runs import Run
+from shoal.web.project.studies import Study, assess_risk
 from shoal.web.project.topics import Step, Topic
-from shoal.web.screens import (
-    release_choices,
-    release_columns,
-    release_evidence,
-    release_files,
-    release_lattice,
-    release_risk,
-    release_utility,
-)
-from shoal.web.screens.live import on_change
-from shoal.web.screens.parts import heading, intro, notice
+from shoal.web.screens import release_choices, release_evidence, release_lattice
+from shoal.web.screens import release_choices as release_utility
+from shoal.web.screens import release_evidence as release_files
+from shoal.web.screens.parts import heading, intro, notice, on_change, study_folder, table, watch
 from shoal.web.text import protect
 from shoal.web.text import release as text
 
@@ -103,7 +103,7 @@ class _Screen:
         with ui.element("div").classes("s-result"):
             _hero(outcome, run.guarantee)
             with ui.element("section").classes("s-card"):
-                release_files.build(self.project, run, request)
+                release_files.build_files(self.project, run, request)
                 refused = (run.summary or {}).get("no_report")
                 if refused:
                     notice(text.no_report(str(refused)))
@@ -112,12 +112,12 @@ class _Screen:
     def _tabs(self, run: Run, request: RunRequest, outcome: Outcome) -> None:
         project = self.project
         drawn: dict[str, Callable[[], None]] = {
-            "columns": lambda: release_columns.build(outcome),
+            "columns": lambda: build_columns(outcome),
             "choices": lambda: release_choices.build(project, run, request, self._use),
             "beside": lambda: release_choices.build_beside(self._outcomes()),
-            "risk": lambda: release_risk.build(project, run, request),
+            "risk": lambda: build_risk(project, run, request),
             "levels": lambda: release_lattice.build(project, run, request),
-            "utility": lambda: release_utility.build(project, run, request, outcome),
+            "utility": lambda: release_utility.build_utility(project, run, request, outcome),
             "evidence": lambda: release_evidence.build(project, run, request),
         }
         with ui.element("div").classes("s-card s-study"):
@@ -223,3 +223,125 @@ def _hero(outcome: Outcome, guarantee: Guarantee) -> None:
                     for warning in outcome.warnings:
                         with ui.element("li"):
                             ui.label(warning[:1].upper() + warning[1:])
+
+
+_LEAST_SHARE = 0.0001  # of a value that occurs: reports round shares to three decimal places
+
+
+def build_columns(outcome: Outcome) -> None:
+    """Draw all columns of a release.
+
+    Parameters:
+        outcome: The release.
+    """
+    ui.label(text.COLUMNS_WHY).classes("s-why")
+    drawn = [c for c in outcome.columns if c.role in ("quasi", "sensitive")]
+    others = [c for c in outcome.columns if c.role not in ("quasi", "sensitive")]
+    with ui.element("div").classes("s-column-cards"):
+        for column in drawn:
+            _card(column)
+    if others:
+        rows = [(column.name, column.treatment) for column in others]
+        table(text.UNCHANGED, (text.COLUMN, text.AFTER), rows)
+
+
+def _card(column: ColumnOutcome) -> None:
+    with ui.element("section").classes("s-card s-outcome"):
+        heading(3, column.name)
+        ui.label(column.treatment).classes("s-small")
+        if column.kept is not None:
+            _shares(column)
+        if not column.bars:
+            ui.label(text.NO_BARS).classes("s-why")
+            return
+        both = any(bar.before is not None for bar in column.bars)
+        top = max(max(bar.after, bar.before or 0.0) for bar in column.bars) or 1.0
+        heads = (text.VALUES, text.BEFORE, text.AFTER) if both else (text.VALUES, text.AFTER)
+        rows: list[tuple[Any, ...]] = [
+            (
+                bar.label,
+                *([lambda bar=bar: _bar(_seen(bar.before), top, "s-before")] if both else []),
+                lambda bar=bar: _bar(bar.after if both else _seen(bar.after), top, "s-after"),
+            )
+            for bar in column.bars
+        ]
+        table(text.columns_caption(column.name), heads, rows)
+
+
+def _shares(column: ColumnOutcome) -> None:
+    """Draw which share of the cells is kept, coarser and hidden, as one bar with its legend."""
+    parts = (
+        (text.KEPT, column.kept, "s-kept"),
+        (text.COARSER, column.generalized, "s-coarser"),
+        (text.HIDDEN, column.hidden, "s-hid"),
+    )
+    with ui.element("div").classes("s-stackbar").props("aria-hidden=true"):
+        for _, share, kind in parts:
+            ui.element("span").classes(kind).style(f"flex-grow: {share or 0:.4f}")
+    with ui.element("div").classes("s-legend"):
+        for label, share, kind in parts:
+            with ui.element("span").classes("s-key"):
+                ui.element("i").classes(kind).props("aria-hidden=true")
+                ui.label(f"{label} {percent(share)}")
+
+
+def _seen(share: float | None) -> float:
+    """Return the share of a value that occurs; one that was rounded to 0 is under 0.1 %."""
+    return share or _LEAST_SHARE
+
+
+def _bar(share: float | None, top: float, kind: str) -> None:
+    with ui.element("div").classes("s-bar"):
+        ui.element("span").classes(kind).style(f"width: {100 * (share or 0) / top:.1f}%")
+        ui.label(percent(share))
+
+
+def build_risk(project: Project, run: Run, request: RunRequest) -> None:
+    """Draw the questions and their answers.
+
+    Parameters:
+        project: The state.
+        run: The release.
+        request: What was asked for.
+    """
+    ui.label(text.RISK_WHY).classes("s-why")
+    present = project.studies["risk", run.name]
+    quasi = list((run.summary or {}).get("quasi", ()))
+    before = present.key if present is not None and isinstance(present.key, tuple) else quasi
+    boxes = {}
+    with ui.element("fieldset").classes("s-checks"):
+        with ui.element("legend"):
+            ui.label(text.KNOWS)
+        for name in quasi:
+            boxes[name] = ui.checkbox(name, value=name in before)
+    problem = ui.label().classes("s-problem").props("role=alert")
+
+    def ask() -> None:
+        known = tuple(name for name, box in boxes.items() if box.value)
+        problem.set_text("" if known else text.NOTHING_KNOWN)
+        if known:
+            folder = study_folder(project, run)
+            project.studies.begin("risk", run.name, assess_risk, request, folder, known, key=known)
+
+    ui.button(text.ASSESS, on_click=ask)
+
+    def draw(study: Study | None) -> None:
+        if study is not None and study.result is not None:
+            _answers(study.result)
+
+    watch(project, "risk", run, draw)
+
+
+def _answers(result: dict[str, dict[str, object]]) -> None:
+    with ui.element("div").classes("s-answers").props("role=status"):
+        for answer in answers(result["inside"], result["outside"]):
+            with ui.element("section").classes("s-answer"):
+                heading(3, answer.question)
+                ui.label(answer.figure).classes("s-big")
+                ui.label(answer.sentence).classes("s-why")
+    heading(3, text.ASSUMPTIONS)
+    with ui.element("ul").classes("s-list"):
+        listed = [*result["inside"]["assumptions"], result["inside"]["guarantee"]]  # type: ignore[misc]
+        for sentence in listed:
+            with ui.element("li"):
+                ui.label(str(sentence))

@@ -1,1 +1,0 @@
-"""Methods that publish each record with its own ranges and sets."""

@@ -1,1 +1,0 @@
-"""Simulated annealing over groups of records."""

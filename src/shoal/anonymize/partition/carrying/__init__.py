@@ -1,1 +1,0 @@
-"""The engine of Split & Carry: a sorted table as small problems, each solved exactly."""

@@ -1,1 +1,0 @@
-"""The engine of Mondrian: boxes and the cuts that divide them."""

@@ -1,1 +1,0 @@
-"""Optimal grouping with a proof: set partitioning by column generation, cuts and branching."""

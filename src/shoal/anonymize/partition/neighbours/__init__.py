@@ -1,1 +1,0 @@
-"""Nearest neighbours: a tree over records, and groups gathered around seeds."""

@@ -1,1 +1,0 @@
-"""Hierarchies: nested groupings of values, and recipes that build them."""

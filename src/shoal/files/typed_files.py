@@ -1,0 +1,278 @@
+"""Read Parquet files as Arrow tables with their types.
+
+Spreadsheets to Arrow tables: one sheet, its first filled row the column names.
+
+Read by calamine: values as they are stored, without formulas, formats or macros.
+
+Files of statistics packages to Arrow tables: Stata, SPSS and SAS, by pyreadstat.
+
+Values with labels become categories in the order of their codes.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import InputError, ShoalError, unknown
+from shoal.files.formats import Format, with_dates_checked
+from shoal.files.parquet_checks import open_parquet
+from shoal.files.requests import check_names
+from shoal.files.spreadsheet_sizes import check_book, check_sheet
+from shoal.support.imports import requires
+from shoal.support.memory import usable_memory
+from shoal.support.wording import counted, option
+from shoal.table import encoding
+from shoal.table.encoding import is_text, without_codes
+
+_MIN_CELL_BYTES = 8  # of a cell in memory, as a value and as a code
+
+
+def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
+    """Return a Parquet file as an Arrow table; every page and cell is checked."""
+    try:
+        with open_parquet(path) as file:
+            check_names(path, file.schema_arrow.names)
+            _check_size(path, file.metadata.num_rows, len(file.schema_arrow.names))
+            table = file.read()
+        table.validate(full=True)
+    except ShoalError:
+        raise
+    except MemoryError:  # includes that of Arrow
+        raise MemoryError from None
+    except (pa.ArrowException, OSError, ValueError, TypeError, LookupError) as error:
+        if getattr(error, "errno", None) == errno.ENOMEM:
+            raise MemoryError from None
+        # the cause may quote cells
+        raise InputError(f"{path}: is damaged or not Parquet; write the file again") from None
+    columns = {n: without_codes(table.column(n), form.missing_of(n)) for n in table.column_names}
+    texts = {name: cells for name, cells in columns.items() if is_text(cells.type)}
+    return with_dates_checked(pa.table(columns), form.dates, texts)
+
+
+def _check_size(path: Path, rows: int, columns: int) -> None:
+    """Reject a file whose cells alone need more memory than there is; it may be small itself."""
+    memory = usable_memory()
+    if rows * columns * _MIN_CELL_BYTES > memory:
+        raise InputError(
+            f"{path}: has {rows:,} rows of {counted(columns, 'column')}, too many to be read into "
+            f"the {memory / 1e9:,.3g} GB of memory that may be used; leave the file on disk with "
+            f"{option('engine', 'duckdb')}"
+        )
+
+
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_KINDS: dict[type, Any] = {
+    bool: pa.bool_(),
+    int: pa.int64(),
+    float: pa.float64(),
+    datetime: pa.timestamp("us"),
+    date: pa.date32(),
+    time: pa.time64("us"),
+    timedelta: pa.duration("us"),
+}
+_EXACT = 2**53  # whole numbers that a spreadsheet stores exactly
+
+
+def read_spreadsheet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
+    """Return one sheet of a spreadsheet as an Arrow table."""
+    rows = _rows(path, form.sheet)
+    head, body = _parts(path, rows)
+    columns = {}
+    for place, name in enumerate(head):
+        cells = [row[place] if place < len(row) else None for row in body]
+        array = _column([None if _blank(cell) else cell for cell in cells], name in keep_text)
+        columns[name] = without_codes(array, form.missing_of(name))
+    return pa.table(columns)
+
+
+def sheet_names(path: Path) -> list[str]:
+    """Return the names of the sheets of a spreadsheet, in their order."""
+    return list(_book(path).sheet_names)
+
+
+def _book(path: Path) -> Any:
+    with requires("excel"):
+        import python_calamine as calamine
+
+    check_book(path)
+    with _damage(path):
+        return calamine.CalamineWorkbook.from_path(str(path))
+
+
+def _rows(path: Path, wanted: str | None) -> list[list[Any]]:
+    """Return the rows of a sheet."""
+    book = _book(path)
+    sheet = _sheet(path, wanted, book.sheet_names)
+    check_sheet(path, sheet)
+    with _damage(path):
+        rows: list[list[Any]] = book.get_sheet_by_name(sheet).to_python()
+    return rows
+
+
+@contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    """Turn what the reader of spreadsheets reports into an error of the file."""
+    import python_calamine as calamine
+
+    try:
+        yield
+    except (calamine.CalamineError, OSError, ValueError):
+        raise InputError(f"{path}: is damaged or not a spreadsheet; save the file again") from None
+
+
+def _sheet(path: Path, wanted: str | None, names: Sequence[str]) -> str:
+    if not names:
+        raise InputError(f"{path}: has no sheet")
+    if wanted is not None:
+        if wanted not in names:
+            raise unknown(f"{path}: no sheet", wanted, names)
+        return wanted
+    if len(names) > 1:
+        raise InputError(
+            f"{path}: has {len(names)} sheets ({', '.join(names)}); name one with the option sheet"
+        )
+    return names[0]
+
+
+def _parts(path: Path, rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[Sequence[Any]]]:
+    """Return the column names and the rows below them; blank rows are left out."""
+    filled = [row for row in rows if not all(_blank(cell) for cell in row)]
+    if not filled:
+        raise InputError(f"{path}: the sheet is empty")
+    head = list(filled[0])
+    while head and _blank(head[-1]):
+        head.pop()
+    names = [_text(cell) or "" for cell in head]
+    check_names(path, names)
+    beside = sum(any(not _blank(cell) for cell in row[len(names) :]) for row in filled[1:])
+    if beside:
+        raise InputError(f"{path}: {beside:,} rows have cells beyond the last column name")
+    return names, filled[1:]
+
+
+def _blank(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _column(cells: list[Any], keep_text: bool) -> Any:
+    """Return cells as an array of one type, as text where they have several."""
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds == {float} and all(_whole(cell) for cell in cells if cell is not None):
+        cells, kinds = [None if cell is None else int(cell) for cell in cells], {int}
+    if kinds == {int, float}:
+        cells, kinds = [None if cell is None else float(cell) for cell in cells], {float}
+    if kinds == {datetime, date}:
+        cells, kinds = [_as_datetime(cell) for cell in cells], {datetime}
+    if kinds == {datetime} and all(cell.time() == time() for cell in cells if cell is not None):
+        cells, kinds = [None if cell is None else cell.date() for cell in cells], {date}
+    if len(kinds) == 1 and (kind := next(iter(kinds))) in _KINDS and not keep_text:
+        return pa.array(cells, _KINDS[kind])
+    return pa.array([_text(cell) for cell in cells], pa.string())
+
+
+def _whole(cell: float) -> bool:
+    return cell.is_integer() and abs(cell) <= _EXACT
+
+
+def _as_datetime(cell: Any) -> datetime | None:
+    if cell is None or isinstance(cell, datetime):
+        return cell
+    return datetime.combine(cell, time())
+
+
+def _text(cell: Any) -> str | None:
+    """Return a cell as Shoal writes such a value."""
+    if cell is None or isinstance(cell, str):
+        return cell
+    if isinstance(cell, datetime) and cell.time() == time():
+        cell = cell.date()
+    return encoding.texts(pa.array([cell]))[0]
+
+
+SURVEYS = (".dta", ".sav", ".zsav", ".por", ".sas7bdat", ".xpt")
+
+
+def read_survey(path: Path, form: Format, keep_text: Collection[str]) -> Any:
+    """Return a file of Stata, SPSS or SAS as an Arrow table."""
+    with requires("survey"):
+        import pyreadstat
+
+    try:
+        frame, meta = _reader(pyreadstat, path)(
+            str(path), apply_value_formats=False, user_missing=False
+        )
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError):
+        # the cause may quote cells
+        raise InputError(f"{path}: is damaged or of an unknown version; save it again") from None
+    names = [str(name) for name in frame.columns]
+    check_names(path, names)
+    columns = {}
+    for name in names:
+        cells = pa.array(frame[name], from_pandas=True)
+        labels = meta.variable_value_labels.get(name)
+        cells = _labelled(cells, labels) if labels else _plain(cells)
+        cells = _as_text(cells) if name in keep_text else cells
+        columns[name] = without_codes(cells, form.missing_of(name))
+    return pa.table(columns)
+
+
+def _reader(pyreadstat: Any, path: Path) -> Callable[..., Any]:
+    ending = path.suffix.lower()
+    readers = {
+        ".dta": pyreadstat.read_dta,
+        ".sas7bdat": pyreadstat.read_sas7bdat,
+        ".xpt": pyreadstat.read_xport,
+        ".por": pyreadstat.read_por,
+    }
+    found: Callable[..., Any] = readers.get(ending, pyreadstat.read_sav)
+    if found is pyreadstat.read_sas7bdat or found is pyreadstat.read_xport:
+        return lambda name, **_: found(name)  # without labels in the file
+    if found is pyreadstat.read_por:
+        return lambda name, apply_value_formats, user_missing: found(
+            name, apply_value_formats=apply_value_formats
+        )
+    return found
+
+
+def _labelled(cells: Any, labels: dict[Any, str]) -> Any:
+    """Return coded cells as ordered categories; a code without a label keeps its number."""
+    codes = sorted({*labels, *cells.unique().drop_null().to_pylist()}, key=_rank)
+    texts = [labels.get(code) or _code(code) for code in codes]
+    if len(set(texts)) < len(texts):  # two codes of one label stay two values
+        texts = [f"{text} ({_code(code)})" for code, text in zip(codes, texts, strict=True)]
+    place = {code: index for index, code in enumerate(codes)}
+    indices = pa.array([place.get(cell) for cell in cells.to_pylist()], pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()), ordered=True)
+
+
+def _rank(code: Any) -> tuple[bool, Any]:
+    return isinstance(code, str), code
+
+
+def _code(code: Any) -> str:
+    return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
+
+
+def _plain(cells: Any) -> Any:
+    """Return numbers without a fraction as whole numbers, blank texts as missing."""
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(cells.type):
+        known = cells.drop_null()
+        whole = pc.all(pc.equal(pc.floor(known), known)).as_py() if len(known) else False
+        small = pc.max(pc.abs(known)).as_py() if len(known) else 0
+        return cells.cast(pa.int64()) if whole and small <= 2**53 else cells
+    if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
+        return pc.if_else(pc.equal(pc.utf8_trim_whitespace(cells), ""), None, cells)
+    return cells
+
+
+def _as_text(cells: Any) -> Any:
+    return cells.cast(pa.string())

@@ -1,0 +1,1 @@
+"""Where rows lie: in memory, on disk with DuckDB, in Spark."""

@@ -1,0 +1,187 @@
+"""A folder of Parquet parts that executors write, with the bytes that one process would write.
+
+Two jobs: every task that sorts rows stores them beside the parts, as Arrow batches; then one task
+for each part reads the rows of that part and writes it as `Staging` does. Executors need Python
+with pyarrow, and no Shoal. A task that runs twice writes two files with different names, and the
+driver keeps the one that the job returned.
+
+Releases whose rows stay in Spark: as a frame, or as a folder of parts that executors write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import InputError, NotAnonymous, OutputError
+from shoal.files import writing as local
+from shoal.files.writing import BATCH, Staging
+from shoal.rows.publishing import Layout, lay_out
+from shoal.rows.spark.columns import functions, small
+from shoal.rows.spark.engine import SparkEngine
+from shoal.rows.spark.part_tasks import Slice, storing, writing
+from shoal.rows.spark.sessions import explained, spark_type
+from shoal.support.addresses import address_of
+from shoal.support.files import replace_folder
+from shoal.support.object_stores import Store
+from shoal.support.outputs import as_output
+from shoal.support.progress import report
+
+if TYPE_CHECKING:
+    from shoal.release.digest import SampledRelease
+    from shoal.release.large_release import LargeRelease
+    from shoal.release.verification import Verification
+
+
+def write_in_parts(layout: Layout, staging: Staging, session: Any) -> None:
+    """Let the executors write the released rows in order, and record the parts."""
+    folder, total = str(staging.place), int(layout.rows.total.rows[0])
+    report("write", 0, total)
+    with explained("sort the released rows"):
+        rows = layout.rows.in_order(layout.order)
+        schema = "place int, file string, rows bigint, failed string"
+        stored = rows.mapInArrow(storing(folder), schema).toArrow().to_pylist()
+    _check_shared(staging, stored)
+    stored.sort(key=lambda each: each["place"])
+    parts = divided([(each["file"], each["rows"]) for each in stored], local.PART_ROWS)
+    with explained("write the released rows"):
+        asked = session.createDataFrame([(n,) for n in range(len(parts))], "part int")
+        asked = asked.repartitionById(len(parts), asked["part"])
+        schema = "part int, file string, rows bigint, first array<bigint>, last array<bigint>, "
+        schema += "failed string"
+        task = writing(layout, folder, parts, BATCH)
+        written = asked.mapInArrow(task, schema).toArrow().to_pylist()
+    _check_shared(staging, written)
+    _collect(staging, sorted(written, key=lambda each: each["part"]), layout, total)
+    report("write", total, total)
+
+
+def divided(stored: Sequence[tuple[str, int]], most: int) -> list[list[Slice]]:
+    """Return the slices of stored files that make up each part; without rows, one empty part.
+
+    >>> divided([("a", 5), ("b", 1)], 4)
+    [[Slice(file='a', start=0, rows=4)], [Slice(file='a', start=4, rows=1), Slice(file='b', \
+start=0, rows=1)]]
+    """
+    parts: list[list[Slice]] = [[]]
+    room = most
+    for file, rows in stored:
+        start = 0
+        while start < rows:
+            if not room:
+                parts.append([])
+                room = most
+            taken = min(room, rows - start)
+            parts[-1].append(Slice(file, start, taken))
+            start, room = start + taken, room - taken
+    return parts
+
+
+def _check_shared(staging: Staging, found: Sequence[Mapping[str, Any]]) -> None:
+    """Raise an error if executors could not use the folder, or the driver lacks their files."""
+    failed = next((each["failed"] for each in found if each["failed"]), None)
+    if failed == "order":
+        raise NotAnonymous("the rows are not in canonical order; nothing was written")
+    if failed is None and not all((staging.place / each["file"]).exists() for each in found):
+        failed = "the driver does not see their files"
+    if failed is not None:
+        raise OutputError(
+            f"{staging.path}: the executors cannot write there ({failed}); write to a folder that "
+            "all of them share with the driver, or to an address"
+        )
+
+
+def _collect(
+    staging: Staging, written: Sequence[Mapping[str, Any]], layout: Layout, total: int
+) -> None:
+    """Give the parts their names, and remove the stored rows and what failed tasks left."""
+    ends = [each[end] for each in written for end in ("first", "last") if each[end] is not None]
+    if not layout.order.plain and ends != sorted(ends):
+        raise NotAnonymous("the parts are not in canonical order; nothing was written")
+    for each in written:
+        staging.files.append(staging.place / f"part-{each['part']:05}.parquet")
+        staging.rows.append(each["rows"])
+        (staging.place / each["file"]).rename(staging.files[-1])
+    if sum(staging.rows) != total:
+        raise OutputError(
+            f"{staging.path}: the executors wrote {sum(staging.rows):,} of {total:,} rows; nothing "
+            "was written"
+        )
+    for file in set(staging.place.iterdir()) - set(staging.files):
+        file.unlink()
+
+
+_REPEATS = 1 << 16  # rows that one row becomes at once
+
+
+def published_frame(release: LargeRelease) -> Any:
+    """Return the published rows in canonical order, as a frame of Spark."""
+    if release.source.engine.name != "spark":
+        raise InputError("the rows are not in Spark; anonymize a frame of Spark for that")
+    return _frame(lay_out(release, text=False))
+
+
+def sampled_frame(release: SampledRelease) -> Any:
+    """Return the published rows of a sample in canonical order, as a frame of Spark."""
+    engine = release.source.engine
+    if not isinstance(engine, SparkEngine):
+        raise InputError("the rows are not in Spark; anonymize a frame of Spark for that")
+    f, rows = functions(), release.published_tuples(text=False)
+    pieces = -(-rows.counts // _REPEATS)  # so that no row becomes a long array
+    place = np.repeat(np.arange(len(pieces)), pieces)
+    number = np.arange(len(place)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    times = np.minimum(rows.counts[place] - number * _REPEATS, _REPEATS)
+    names = rows.cells.column_names
+    cells = rows.cells.take(pa.array(place)).columns
+    counted = {f"o{j}": each for j, each in enumerate(cells)} | {"place": place, "times": times}
+    frame = small(engine.session, pa.table(counted))
+    repeated = f.explode(f.sequence(f.lit(1), f.col("times").cast("int")))
+    each_row = frame.select("*", repeated.alias("time")).orderBy("place")
+    return each_row.select(*(f"o{j}" for j in range(len(names)))).toDF(*names)
+
+
+def _frame(layout: Layout) -> Any:
+    kinds = {name: spark_type(kind) for name, kind in layout.plain.items()}
+    return layout.rows.decoded(layout.order, layout.cells, kinds)
+
+
+def write_parts(release: LargeRelease, path: str | Path, *, force: bool) -> Verification:
+    """Let the executors write a folder of parts, and check what they wrote."""
+    address = address_of(path)
+    if address is not None:
+        return _write_address(release, address)
+    layout = lay_out(release, text=False)
+    with as_output(replace_folder(Path(path), force=force), Path(path)) as folder:
+        staging = Staging(Path(path), folder, in_parts=True)
+        write_in_parts(layout, staging, layout.rows.session)
+        staging.write_manifest(layout.schema)
+        return release.check_written(staging, layout, text=False)
+
+
+def _write(layout: Layout, address: str) -> int:
+    """Let the executors write the rows, and return their number."""
+    rows = int(layout.rows.total.rows[0])
+    report("write", 0, rows)
+    with explained("write the released rows"):
+        _frame(layout).write.option("compression", "zstd").parquet(address)
+    report("write", rows, rows)
+    return rows
+
+
+def _write_address(release: LargeRelease, address: str) -> Verification:
+    """Write to an object store: a staging address first, which Spark reads again."""
+    store = Store(address)
+    with store.staged():
+        layout = lay_out(release, text=False)
+        rows = _write(layout, store.staging)
+        staging: Any = Staging(Path(address), Path(store.staging), in_parts=True)
+        staging.files.extend(store.parts())
+        checked = release.check_written(staging, layout, text=False)
+        names = [f"part-{n:05}.parquet" for n in range(len(staging.files))]
+        parts = [{"name": name} for name in names]
+        store.publish({"format": 1, "columns": layout.schema.names, "rows": rows, "parts": parts})
+        return checked

@@ -1,0 +1,388 @@
+"""Recipes for hierarchies: intervals, quantiles, masks, dates, trees, orderings, random trees.
+
+Each takes a column (or plain values) and returns a hierarchy over its known values; a schema names
+a recipe and its argument, `{intervals: [5, 10, 20]}`.
+
+Random hierarchies over a domain, as a baseline for experiments.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import HierarchyError, InputError, ShoalError
+from shoal.support.arrays import Counts
+from shoal.table.column import Column, Kind
+from shoal.table.hierarchy import ROOT, Hierarchy
+from shoal.table.trees import (
+    as_column,
+    check_height,
+    dates,
+    intervals,
+    is_list,
+    is_whole,
+    known_labels,
+    nested,
+    over_domain,
+    refusal,
+    suggest_widths,
+)
+
+__all__ = [
+    "RECIPES",
+    "build",
+    "dates",
+    "intervals",
+    "mask",
+    "ordering",
+    "quantiles",
+    "random",
+    "suggest",
+    "suppression",
+    "tree",
+]
+
+
+def random(column: Any, seed: int = 0, *, ordered: bool = True) -> Hierarchy:
+    """Draw a random tree with all leaves at one depth, after de Spoelberch (2020), 3.3.2.
+
+    The domain is split at random into two or three consecutive parts (with more, nearly all trees
+    would be flat), again and again, down to single values; then every branch is cut to the depth
+    of the shallowest leaf.
+
+    Parameters:
+        column: A `Column`, or plain values.
+        seed: The same seed gives the same tree.
+        ordered: Whether the parts are neighbours in the order of the values; False shuffles the
+            values first.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    Raises:
+        InputError: The seed is not a whole number of 0 or more, or `ordered` is not a truth value.
+
+    >>> random([1, 2, 3, 4, 5, 6], seed=1).rows()[0]
+    ('1', '{1, 2, 3}', '*')
+    """
+    column = over_domain(column)
+    if not is_whole(seed) or seed < 0 or not isinstance(ordered, bool):
+        raise refusal(
+            column, "random", "seed must be a whole number, 0 or more, and ordered true or false"
+        )
+    labels = known_labels(column)
+    generator = np.random.default_rng(seed)
+    order = np.arange(len(labels)) if ordered else generator.permutation(len(labels))
+    levels = [[np.asarray(order)]]
+    while all(len(part) > 1 for part in levels[-1]):
+        levels.append([piece for part in levels[-1] for piece in _split(part, generator)])
+    names: list[list[str]] = [[""] * len(labels) for _ in levels[1:-1]]
+    for row, parts in zip(names, levels[1:-1], strict=True):
+        for part in parts:
+            text = "{" + ", ".join(labels[i] for i in sorted(part)) + "}"
+            for i in part:
+                row[i] = text
+    return nested(column, labels, names[::-1], fixed=False)
+
+
+def _split(part: Any, generator: np.random.Generator) -> list[Any]:
+    pieces = int(generator.integers(2, min(len(part), 3) + 1))
+    cuts = generator.choice(np.arange(1, len(part)), size=pieces - 1, replace=False)
+    return np.split(part, np.sort(cuts))
+
+
+_MAX_QUANTILES = 1_000_000  # groups of one level
+_LONGEST_CODE = 64  # characters of a value that a mask is suggested for
+
+
+def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
+    """Group an ordered column into ranges with about the same number of rows, such as 16, then 4.
+
+    The boundaries are computed from the data and so reveal something about it.
+
+    Parameters:
+        column: A numeric or ordinal `Column`, or plain values.
+        groups: The number of groups at each level, each a divisor of the one before.
+
+    Returns:
+        The hierarchy over the values; its origin is the data.
+
+    Raises:
+        InputError: The column is nominal, or the numbers of groups are not divisors.
+
+    >>> quantiles([20, 21, 30, 60], [2]).rows()[0]
+    ('20', '[20, 21]', '*')
+    """
+    column = as_column(column)
+    return weighted_quantiles(column, groups, np.bincount(column.codes, minlength=column.domain))
+
+
+def weighted_quantiles(column: Column, groups: Sequence[int], counts: Counts) -> Hierarchy:
+    """Return the hierarchy by quantiles of a column that has a number of rows for each value."""
+    if column.known and not column.ordered:
+        raise refusal(column, "quantiles", "needs an ordered column")
+    if not is_list(groups) or not groups or not all(is_whole(n) for n in groups):
+        raise refusal(column, "quantiles", "groups must be a list of whole numbers")
+    if not all(0 < n <= _MAX_QUANTILES for n in groups):
+        raise refusal(column, "quantiles", f"groups must be from 1 to {_MAX_QUANTILES:,}")
+    check_height(column, len(groups))
+    for fine, coarse in itertools.pairwise(groups):
+        if fine % coarse or fine == coarse:
+            raise refusal(
+                column,
+                "quantiles",
+                "each number of groups must be a divisor of the one before, "
+                f"and {coarse} is not a smaller divisor of {fine}",
+            )
+    counts = counts[: column.known]
+    middle = np.cumsum(counts) - counts / 2
+    total = max(int(counts.sum()), 1)
+    finest = np.minimum((middle / total * groups[0]).astype(np.int64), groups[0] - 1)
+    labels = known_labels(column)
+    levels = [_range_labels(labels, finest // (groups[0] // wanted)) for wanted in groups]
+    return replace(nested(column, labels, levels, fixed=False), origin="data")
+
+
+def ordering(column: Any, fanout: int = 2) -> Hierarchy:
+    """Group an ordered column by position: `fanout` neighbours per group, then groups of groups.
+
+    Parameters:
+        column: A `Column`, or plain values, which are taken in ascending order.
+        fanout: Number of members of a group, at least 2.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    Raises:
+        InputError: The fanout is not a whole number of 2 or more.
+
+    >>> ordering(["low", "mid", "high", "top"]).rows()[0]
+    ('high', '[high, low]', '*')
+    """
+    column = over_domain(column)
+    if not is_whole(fanout) or fanout < 2:
+        raise refusal(
+            column, "ordering", f"fanout must be a whole number, 2 or more, not {fanout!r}"
+        )
+    labels = known_labels(column)
+    ranks = np.arange(len(labels), dtype=np.int64)
+    levels, width = [], fanout
+    while width < len(labels):
+        levels.append(_range_labels(labels, ranks // width))
+        width *= fanout
+    return nested(column, labels, levels, fixed=False)
+
+
+def _range_labels(labels: Sequence[str], groups: Any) -> list[str]:
+    """Label consecutive groups by their first and last value."""
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    ends = np.append(starts[1:], len(labels))[: len(starts)] - 1
+    named: list[str] = []
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        text = labels[start] if start == end else f"[{labels[start]}, {labels[end]}]"
+        named.extend([text] * (end - start + 1))
+    return named
+
+
+def mask(
+    column: Any,
+    side: str = "right",
+    sign: str = "*",
+    length: int | None = None,
+    keep: int | None = None,
+) -> Hierarchy:
+    """Hide one more character at each level, from the right or from the left.
+
+    Parameters:
+        column: A `Column`, or plain values.
+        side: The side on which characters are hidden first, `"right"` or `"left"`.
+        sign: The character that replaces hidden ones.
+        length: Length of the longest possible value; by default of the longest value in the column.
+        keep: Number of characters that the first level shows of every value. Further characters,
+            such as the end of 12345-6789, are hidden at the first level.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    Raises:
+        InputError: An argument is wrong, or a value is longer than `length`.
+
+    >>> mask(["28411", "28426"]).rows()[0]
+    ('28411', '2841*', '284**', '28***', '2****', '*')
+    >>> mask(["28411", "28411-1234"], keep=5).rows()[1][:3]
+    ('28411-1234', '28411*', '2841**')
+    """
+    column = over_domain(column)
+    if side not in ("right", "left"):
+        raise refusal(column, "mask", f"side must be right or left, not {side!r}")
+    if not isinstance(sign, str) or len(sign) != 1:
+        raise refusal(column, "mask", "sign must be a single character")
+    if length is not None and keep is not None:
+        raise refusal(column, "mask", "length and keep cannot be combined; give one of them")
+    for name, number in (("length", length), ("keep", keep)):
+        if number is not None and (not is_whole(number) or number < 1):
+            raise refusal(
+                column, "mask", f"{name} must be a whole number, 1 or more, not {number!r}"
+            )
+    labels = known_labels(column)
+    longest = max((len(label) for label in labels), default=0)
+    if length is not None:
+        if longest > length:
+            raise refusal(column, "mask", f"some values are longer than length {length}")
+        longest = length
+
+    def hidden(text: str, count: int) -> str:
+        if keep is None:
+            shown = max(len(text) - count, 0)
+            signs = sign * (len(text) - shown)
+        else:
+            shown = min(len(text), keep + 1 - count)
+            signs = sign * count
+        return text[:shown] + signs if side == "right" else signs + text[len(text) - shown :]
+
+    steps = longest if keep is None else keep + 1
+    check_height(column, steps - 1)
+    levels = [[hidden(text, count) for text in labels] for count in range(1, steps)]
+    return nested(column, labels, levels, fixed=length is not None or keep is not None)
+
+
+def tree(nested: Mapping[str, Any] | Sequence[Any]) -> Hierarchy:
+    """Build a hierarchy from an explicit tree; branches may differ in depth.
+
+    Parameters:
+        nested: The tree as `{group: [value, …] or {group: …}}`.
+
+    Returns:
+        The hierarchy over the values of the tree.
+
+    Raises:
+        HierarchyError: The tree has no values, or a value or a group is in two places.
+
+    >>> tree({"Europe": ["France", "Malta"], "Asia": ["Japan"]}).rows()[0]
+    ('France', 'Europe', '*')
+    """
+    paths = list(_paths(nested, ()))
+    depth = max((len(path) for path in paths), default=0)
+    return Hierarchy.from_rows(
+        [(*([path[0]] * (depth - len(path))), *path, ROOT) for path in paths]
+    )
+
+
+def _paths(nested: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if isinstance(nested, Mapping):
+        for group, below in nested.items():
+            yield from _paths(below, (str(group), *above))
+    elif isinstance(nested, Sequence) and not isinstance(nested, str):
+        for value in nested:
+            yield from _paths(value, above)
+    else:
+        yield ("" if nested is None else str(nested), *above)
+
+
+def suppression(column: Any) -> Hierarchy:
+    """Keep or suppress: each value directly below the root.
+
+    Parameters:
+        column: A `Column`, or plain values.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    >>> suppression(["F", "M"]).rows()
+    [('F', '*'), ('M', '*')]
+    """
+    column = over_domain(column)
+    return nested(column, known_labels(column), (), fixed=True)
+
+
+def suggest(column: Column) -> Hierarchy:
+    """Return a draft hierarchy for any column, for its owner to edit.
+
+    Parameters:
+        column: The column.
+
+    Returns:
+        The hierarchy; its origin is the data.
+
+    >>> suggest(Column.encode("sex", ["F", "M", "F"])).rows()
+    [('F', '*'), ('M', '*')]
+    """
+    return replace(_suggest(column), origin="data")
+
+
+def _suggest(column: Column) -> Hierarchy:
+    kind = column.values.type
+    if not column.known:
+        return suppression(column)
+    if pa.types.is_date(kind):
+        return dates(column)
+    if pa.types.is_timestamp(kind):
+        return dates(column, ("day", "month", "year", "decade"))
+    if column.kind is Kind.NUMERIC and column.known > 1 and not pa.types.is_temporal(kind):
+        widths = suggest_widths(column)
+        return intervals(column, widths) if widths else ordering(column, 4)
+    texts = [label for label in column.labels[: column.known] if label]
+    lengths = {len(text) for text in texts}
+    if len(texts) > 20 and len(lengths) == 1 and 2 < lengths.pop() <= _LONGEST_CODE:
+        return mask(column)
+    return suppression(column) if column.kind is Kind.NOMINAL else ordering(column, 4)
+
+
+RECIPES: dict[str, Callable[..., Hierarchy]] = {
+    "intervals": intervals,
+    "quantiles": quantiles,
+    "mask": mask,
+    "dates": dates,
+    "tree": lambda column, nested: tree(nested),
+    "ordering": ordering,
+    "random": random,
+    "suppression": suppression,
+}
+
+
+def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
+    """Build the hierarchy of a recipe such as `{"mask": "right"}`.
+
+    Parameters:
+        column: The column.
+        recipe: The name of one of the `RECIPES` with its first argument; further arguments by name.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    Raises:
+        InputError: The recipe is unknown, or its arguments are wrong.
+        HierarchyError: The groups of the recipe are not nested.
+
+    >>> build(Column.encode("age", [21, 37]), {"intervals": [10], "origin": 5}).rows()
+    [('21', '[15, 25[', '*'), ('37', '[35, 45[', '*')]
+    """
+    names = [name for name in recipe if name in RECIPES] if isinstance(recipe, Mapping) else []
+    if len(names) != 1:
+        known = ", ".join((*RECIPES, "from"))
+        raise InputError(f"column {column.name!r}: hierarchy must be a file or one of {known}")
+    name = names[0]
+    options = {key: value for key, value in recipe.items() if key != name}
+    argument = recipe[name]
+    arguments = [] if argument is None or argument is True else [argument]
+    if name != "tree" and isinstance(argument, Mapping):
+        arguments, options = [], {**options, **argument}
+    try:
+        return RECIPES[name](column, *arguments, **options)
+    except HierarchyError as error:
+        message = str(error).removeprefix("hierarchy: ")
+        raise HierarchyError(
+            f"column {column.name!r}: {name}: {message}", error.missing, error.not_nested
+        ) from None
+    except ShoalError:
+        raise
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
+        raise InputError(
+            f"column {column.name!r}: hierarchy {name!r} has invalid arguments"
+        ) from None
