@@ -31,6 +31,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "shoal"
 _PRAGMA = re.compile(r"#\s*(noqa|type:|mypy:|pragma|fmt:|ruff:)")
 _SMALL, _LARGE = 50, 700  # lines of a file
+_SHORT = 5  # lines of a function that may say no more than its name
 _DISK = re.compile("on_disk")
 # each walk in a process of its own, which prints the events of its trace
 WALKS = {
@@ -145,12 +146,7 @@ def _imported(node: ast.AST) -> list[str]:
 
 def shape(modules: list[Module]) -> dict[str, Any]:
     """Return the figures that need no run."""
-    names = {module.name for module in modules}
-    importers: dict[str, set[str]] = defaultdict(set)
-    for module, text in zip(modules, _texts(modules), strict=True):
-        for node in ast.walk(ast.parse(text)):
-            for target in _targets(node, names):
-                importers[target].add(module.name)
+    importers = importers_of(modules)
     lines = sum(module.lines for module in modules)
     lengths = sorted(length for module in modules for _, length in module.functions)
     twice = Counter(module.path.rpartition("/")[2] for module in modules)
@@ -160,9 +156,7 @@ def shape(modules: list[Module]) -> dict[str, Any]:
         "files": len(modules),
         "lines": lines,
         "import statements per 1,000 lines": 1000 * sum(len(m.imports) for m in modules) / lines,
-        "modules with one importer": sum(
-            len(importers[m.name]) == 1 and not m.path.endswith("__init__.py") for m in modules
-        ),
+        "modules with one importer": sum(_has_one_importer(m, importers) for m in modules),
         f"files under {_SMALL} lines": sum(m.lines < _SMALL for m in modules),
         "median lines of a file": statistics.median(m.lines for m in modules),
         f"files over {_LARGE} lines": sum(m.lines > _LARGE for m in modules),
@@ -174,6 +168,43 @@ def shape(modules: list[Module]) -> dict[str, Any]:
             m.mentions for m in modules if not m.path.startswith(("engines/", "rows/"))
         ),
     }
+
+
+def importers_of(modules: list[Module]) -> dict[str, set[str]]:
+    """Return the modules that import each module, at its top or inside functions."""
+    names = {module.name for module in modules}
+    importers: dict[str, set[str]] = defaultdict(set)
+    for module, text in zip(modules, _texts(modules), strict=True):
+        for node in ast.walk(ast.parse(text)):
+            for target in _targets(node, names):
+                importers[target].add(module.name)
+    return importers
+
+
+def _has_one_importer(module: Module, importers: dict[str, set[str]]) -> bool:
+    return len(importers[module.name]) == 1 and not module.path.endswith("__init__.py")
+
+
+def stands_out(modules: list[Module], room: str) -> list[tuple[str, str]]:
+    """Return what of a room may be cut too small, as pairs of a place and what it is."""
+    importers = importers_of(modules)
+    own = [module for module in modules if module.path.startswith((f"{room}/", f"{room}."))]
+    texts = dict(zip([m.path for m in modules], _texts(modules), strict=True))
+    found = []
+    for module in own:
+        if _has_one_importer(module, importers):
+            found.append((module.path, f"only {next(iter(importers[module.name]))} imports it"))
+        if module.lines < _SMALL or module.lines > _LARGE:
+            found.append((module.path, f"{module.lines} lines"))
+        words = Counter(re.findall(r"\w+", texts[module.path]))
+        once = {name for name in module.private if words[name] == 2}
+        short = [name for name, lines in module.functions if name in once and lines <= _SHORT]
+        if short:
+            found.append((module.path, f"used once, {_SHORT} lines at most: {' '.join(short)}"))
+    lines = sum(module.lines for module in own)
+    comments = sum(module.comments for module in own)
+    found.append((room, f"{len(own)} files, {lines:,} lines, {comments} own-line comments"))
+    return found
 
 
 def _texts(modules: list[Module]) -> list[str]:
@@ -224,8 +255,13 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--no-walks", action="store_true", help="read the source only")
+    parser.add_argument("--room", help="list what stands out in one folder of src/shoal")
     stated = parser.parse_args()
     console = Console()
+    if stated.room:
+        for place, what in stands_out(read_modules(), stated.room):
+            console.print(f"{place}: {what}", soft_wrap=True, highlight=False)
+        return
     figures = Grid("figure", "now", title="the source")
     for name, value in shape(read_modules()).items():
         figures.add_row(name, f"{value:,.1f}" if isinstance(value, float) else f"{value}")
