@@ -272,6 +272,18 @@ def test_a_person_of_two_columns_needs_both_in_the_population():
         shoal.anonymize(sample, KMap(3), population=everyone.drop_columns(["home"]), **options)
 
 
+@pytest.mark.parametrize(("mark", "other"), [("*", 2), ("{a, b}", 2), ("a|b", 2), ("c", 0)])
+def test_a_value_that_reads_as_a_published_form_counts_in_every_reading(mark, other):
+    """The file does not show that the text is a value and not a hidden or listed one."""
+    everyone = Table.from_arrow(pa.table({"x": ["a", "b", mark] * 4}), {"x": "quasi"})
+    sample = replace(everyone.take(np.arange(6)), population=everyone)
+    release = shoal.anonymize(sample, KAnonymity(2), "flash")
+    assert release.to_arrow()["x"].to_pylist() == ["a", "b", mark] * 2
+    presence = replace(release, model=DeltaPresence(0, 1)).verify()
+    assert presence.levels["delta-presence(low=0, high=1)"] == pytest.approx(2 / 4 + other / 12)
+    assert replace(release, model=KMap(2)).verify().levels["k-map(k=2)"] == 4
+
+
 def test_models_are_written_and_read_as_text():
     for text in ("risk(maximum=0.09, by=weights)", "average-risk(maximum=0.1)", "k-map(k=5)"):
         assert str(parse(text)) == text

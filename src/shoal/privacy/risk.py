@@ -232,7 +232,7 @@ class DeltaPresence(PopulationModel):
     def judge_fit(self, classes: Classes, fit: PopulationFit) -> tuple[Bools, float]:
         """Return which rows reveal too much about the presence of someone, and the highest."""
         failing, highest = np.zeros(len(fit.places), dtype=np.bool_), 0.0
-        for each in fit.units:
+        for each in fit.each:
             found = each.presence()
             wrong = (found.highest > self.high + ROUNDING) | (found.lowest < self.low - ROUNDING)
             failing |= each.rows_of(wrong)

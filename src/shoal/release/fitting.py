@@ -6,6 +6,7 @@ release, and its values need not occur in the original.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +21,7 @@ from shoal.support.arrays import Bools, Codes, Counts, frozen
 from shoal.table.classes import SUPPRESSED
 from shoal.table.column import Column
 from shoal.table.coverage import Fits, as_published
+from shoal.table.encoding import is_text
 from shoal.table.hierarchy import ROOT
 from shoal.table.members import KindEdges, Members
 from shoal.table.people import Unit, group
@@ -28,6 +30,9 @@ from shoal.table.table import Table
 
 if TYPE_CHECKING:
     from shoal.table._fits import Cells
+
+
+_FORM = re.compile(r"[*{\[|~,;]| or missing$")  # what published forms of texts are written with
 
 
 class Published(NamedTuple):
@@ -154,6 +159,51 @@ def published_cells(
 def _recoded(release: Release, name: str) -> Recoding:
     column = release.original[name]
     return release.recodings.get(name) or Recoding.identity(column)
+
+
+def other_readings(
+    release: Release, people: Table, published: Mapping[str, Published]
+) -> list[dict[str, Published]]:
+    """Return the released columns with every reading of each text, if a text has several.
+
+    A claim about the written file must not rest on what only the owner of the original knows: that
+    a `*` in it is a value and not a hidden cell.
+
+    Parameters:
+        release: The release.
+        people: The other table.
+        published: The columns as the release means them, from `published_cells`.
+    """
+    found = {}
+    for name, (codes, subsets) in published.items():
+        if is_text(people[name].values.type):
+            recoding = as_published(_recoded(release, name), release.classes.ids)
+            read = _in_every_way(recoding, people[name], subsets)
+            if read is not subsets:
+                found[name] = Published(codes, read)
+    return [{**published, **found}] if found else []
+
+
+def _in_every_way(recoding: Recoding, column: Column, subsets: Subsets) -> Subsets:
+    """Return the values that entries cover in every reading of values written like a form."""
+    from shoal.release.reading_cells import Forms
+
+    forms, values = Forms(column), set(recoding.column.labels)
+    several = {}
+    for entry, text in enumerate(recoding.labels):
+        if text and text in values and _FORM.search(text):
+            runs = forms.every_run(text)
+            if sum(stop - start for start, stop in runs) > 1:
+                several[entry] = runs
+    if not several:
+        return subsets
+    table = np.zeros((len(subsets), column.domain), dtype=np.bool_)
+    indptr, members = subsets.flat()
+    table[np.repeat(np.arange(len(table)), np.diff(indptr)), members] = True
+    for entry, runs in several.items():
+        for start, stop in runs:
+            table[entry, start:stop] = True
+    return subsets_of(table)
 
 
 def _admitted(recoding: Recoding, column: Column) -> Subsets:

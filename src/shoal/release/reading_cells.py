@@ -96,6 +96,15 @@ class Forms:
             if reading.runs:
                 yield reading
 
+    def every_run(self, text: str | None) -> Runs:
+        """Return the codes that any reading of a text covers.
+
+        A value such as `*` or `a, b` is written like a published form; someone who sees only the
+        file cannot say which of the two it is.
+        """
+        ways = itertools.islice(self.readings(text), _MAX_READINGS)
+        return merged(run for way in ways for run in way.runs)
+
     def understands(self, text: str | None) -> bool:
         """Return whether a text has a reading, or a known form that covers no value here.
 
@@ -312,6 +321,7 @@ def _size(runs: Runs) -> int:
 
 
 Runs = tuple[tuple[int, int], ...]  # codes, first and one past the last
+_MAX_READINGS = 9  # of one text
 
 
 def cut(text: str, mark: str, longest: int, member: Callable[[str], Runs]) -> tuple[Runs, int]:

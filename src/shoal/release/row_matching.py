@@ -15,7 +15,6 @@ value.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError, NotCovering
 from shoal.files.writing import unescape_formulas
-from shoal.release.reading_cells import Forms, merged, unread_cells
+from shoal.release.reading_cells import Forms, unread_cells
 from shoal.support.arrays import Codes, Counts
 from shoal.support.wording import counted
 from shoal.table import encoding
@@ -289,9 +288,6 @@ def _in_turn(groups: Grouping, wanted: Counts, counts: Counts) -> Counts:
     return order[begins + inside]
 
 
-_MAX_READINGS = 9  # of one text
-
-
 def read_published(
     data: Any,
     table: Table,
@@ -330,7 +326,7 @@ def _column(
     texts = encoding.texts(encoded.dictionary)
     runs = [
         # a blank means a missing value if there is one, and any value otherwise
-        merged(run for way in islice(forms.readings(text), _MAX_READINGS) for run in way.runs)
+        forms.every_run(text)
         if several and text is not None
         else next((way.runs for way in forms.readings(text) if way.runs), ())
         for text in texts

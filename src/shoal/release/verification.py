@@ -296,32 +296,34 @@ class PopulationFit:
     places: (rows,) the position of each row among the released rows of the graph.
     person: the person of each released row of the graph, None if each is a different person.
     counts: (released rows of the graph,) records behind each, None for one.
-    households: the same with households in the place of people, None if they are not counted.
+    others: the same with households in the place of people, and with other readings of the cells;
+        a guarantee must hold for each.
     """
 
     fitting: Fitting
     places: Counts
     person: Unit | None = None
     counts: Counts | None = None
-    households: PopulationFit | None = None
+    others: tuple[PopulationFit, ...] = ()
 
     @classmethod
     def between(
-        cls, fitting: Fitting, places: Counts, population: Table, released: Table
+        cls, fittings: Sequence[Fitting], places: Counts, population: Table, released: Table
     ) -> PopulationFit:
         """Return the fit of released rows, which count people, and households if they have them.
 
         Parameters:
-            fitting: The graph between the population and the released rows.
+            fittings: The graph between the population and the released rows, one for each reading
+                of the cells.
             places: (rows,) the position of each row of interest among the released rows.
             released: The original of each released row, which says whom it is about.
         """
-        homes = None
+        fits = [cls(each, places, released.person, released.counts) for each in fittings]
         if released.household is not None:
             assert population.household is not None
-            by_home = replace(fitting, person=population.household)
-            homes = cls(by_home, places, released.household, released.counts)
-        return cls(fitting, places, released.person, released.counts, homes)
+            homes = [replace(each, person=population.household) for each in fittings]
+            fits += [cls(each, places, released.household, released.counts) for each in homes]
+        return replace(fits[0], others=tuple(fits[1:]))
 
     @classmethod
     def of(cls, release: Any, rows: Counts) -> PopulationFit:
@@ -330,7 +332,12 @@ class PopulationFit:
         Raises:
             InputError: The original states no population.
         """
-        from shoal.release.fitting import fit_people, published_cells, shared_columns
+        from shoal.release.fitting import (
+            fit_people,
+            other_readings,
+            published_cells,
+            shared_columns,
+        )
 
         original = release.original
         population = original.population
@@ -338,22 +345,23 @@ class PopulationFit:
             raise InputError("the table states no population; name a table of everyone")
         names = shared_columns(release, population, None)
         published, kept = published_cells(release, population, names)
+        readings = [published, *other_readings(release, population, published)]
         released = replace(original, columns=original.columns[:1]).take(kept)
         places = np.full(len(original), -1, dtype=np.int64)
         places[kept] = np.arange(len(kept))
-        fitting = fit_people(published, population, released.counts)
-        return cls.between(fitting, places[rows], population, released)
+        fittings = [fit_people(each, population, released.counts) for each in readings]
+        return cls.between(fittings, places[rows], population, released)
 
     @property
-    def units(self) -> tuple[PopulationFit, ...]:
-        """The fit of people and, if they are counted, that of households."""
-        return (self,) if self.households is None else (self, self.households)
+    def each(self) -> tuple[PopulationFit, ...]:
+        """The fits for which a guarantee must hold."""
+        return (self, *self.others)
 
     @cached_property
     def people(self) -> Counts:
-        """(rows,) the people of the population who fit the row's cells, or households if fewer."""
-        people = self.fitting.people_of[self.places]
-        return people if self.households is None else np.minimum(people, self.households.people)
+        """(rows,) the people of the population who fit the row's cells, or others if fewer."""
+        fewest: Counts = np.minimum.reduce([fit.fitting.people_of[fit.places] for fit in self.each])
+        return fewest
 
     def presence(self) -> Presence:
         """Return how likely each kind of people of the population is in the release."""

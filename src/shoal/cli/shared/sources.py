@@ -390,7 +390,7 @@ def fit_file(
             published = published_of(arrow_of(file, stated, columns), everyone, columns)
         places = np.arange(len(classes.ids))
         return PopulationFit.between(
-            fit_people(published, everyone), places, everyone, classes.table
+            [fit_people(published, everyone)], places, everyone, classes.table
         )
 
     return fit
