@@ -174,23 +174,6 @@ def dialog(title: str) -> Iterator[ui.dialog]:
         yield element
 
 
-def shown_error(action: Callable[[], Any]) -> Callable[[], None]:
-    """Return an action that shows errors of the project as a message instead of failing.
-
-    Parameters:
-        action: What to do.
-    """
-    from shoal.errors import ShoalError
-
-    def run() -> None:
-        try:
-            action()
-        except ShoalError as error:
-            ui.notify(str(error), type="negative", multi_line=True)
-
-    return run
-
-
 def live(project: Project, *topics: Topic) -> Callable[[Callable[[], None]], ui.element]:
     """Draw a part of a screen, and draw it again whenever one of the topics changes.
 
