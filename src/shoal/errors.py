@@ -13,8 +13,8 @@
     ├── NotAnonymous      a release violates its model                exit status 1
     └── BudgetSpent       a release would exceed the granted budget   exit status 1
 
-A message names files, columns, row numbers and counts, never a cell value, and hides user,
-password and query of an address.
+A message names files, columns, row numbers and counts, never a cell value. It hides the user, the
+password and the query of an address, and all of a database address but its scheme.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ import shlex
 import traceback
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 import yaml
 
@@ -93,6 +94,24 @@ def test_no_error_in_python_shows_a_secret(address, tmp_path):
         assert USER not in "".join(lines)
 
 
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+def test_no_error_about_a_database_shows_its_host_or_user(shoal, folder, monkeypatch, scheme):
+    rows = pa.table({"age": [31, 47], "town": ["a", "b"], "weight": ["x", "y"]})
+    monkeypatch.setattr("shoal.files.reading.read_query", lambda address, query: rows)
+    address = f"{scheme}://QXZWuser@QXZWhost:5432/visits"
+    for command in (
+        "inspect ADDRESS --query x --quasi height",
+        "anonymize ADDRESS --query x --quasi height -k 2",
+        "anonymize ADDRESS --query x --quasi age,height -k 2",
+        "anonymize ADDRESS --query x --quasi age,weight --weight weight -k 2",
+        "verify ADDRESS --query x --quasi height -k 2",
+        "risk suda ADDRESS --query x --quasi age --weight weight",
+    ):
+        done = shoal(*shlex.split(command.replace("ADDRESS", address)))
+        assert done.status == 2, (command, done.err)
+        assert "QXZW" not in done.out + done.err, command
+
+
 @pytest.mark.parametrize(
     ("message", "shown"),
     [
@@ -104,11 +123,16 @@ def test_no_error_in_python_shows_a_secret(address, tmp_path):
         ("'https://clinic/a?b=c' differs", "'https://clinic/a?…' differs"),
         ("sc://clinic:15002/;token=abc is not there", "sc://clinic:15002/?… is not there"),
         ("s3://a b:c d@e, gs://f g@h", "s3://…@e, gs://…@h"),
+        ("postgresql:/clinic:5432/visits: is empty", "postgresql:/…: is empty"),
+        ("'postgres://a@clinic,other/visits', b", "'postgres://…', b"),
+        ("jdbc:postgresql://clinic/visits?a=b", "jdbc:postgresql://…"),
+        ("postgresql+psycopg2://clinic (visits)", "postgresql+psycopg2://… (visits)"),
+        ("write postgresql://host/database.", "write postgresql://host/database."),
         ("C:/people/a@b.csv: is empty", "C:/people/a@b.csv: is empty"),
         ("a@b.csv?c=d: no such file", "a@b.csv?c=d: no such file"),
     ],
 )
-def test_user_and_query_of_an_address_are_masked(message, shown):
+def test_users_queries_and_hosts_of_databases_are_masked(message, shown):
     assert without_secrets(message) == shown
 
 

@@ -19,6 +19,10 @@ from typing import Any
 
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]+:/+"  # a path has one of the two slashes; one letter is a drive
 _USER = re.compile(rf"({_SCHEME})(?:(?!{_SCHEME})[^\n])*@")
+# the rest of a database address is its host; host/database stands for an address in advice
+_DATABASE = re.compile(
+    r"(postgres(?:ql)?(?:\+\w+)?:/+)(?!/|host/database)\S*?(?=[:;,.'\")]*(?:\s|$))", re.IGNORECASE
+)
 _QUERY = re.compile(rf"({_SCHEME}[^\s?;#&]*)(?:\?|[;#&](?=[^\s/]*=))\S*?(?=[:;,.'\")]*(?:\s|$))")
 _command_line = ContextVar("whether options are named as on the command line", default=False)
 
@@ -58,14 +62,18 @@ def option(name: str, value: str | bool | Sequence[str] | None = None) -> str:
 def without_secrets(message: str) -> str:
     """Return a message in which addresses show neither user and password nor a query.
 
+    Of the address of a database, only the scheme is shown.
+
     >>> without_secrets("s3a://KEY:SECRET@clinic/a.csv: no such file; check the path")
     's3a://…@clinic/a.csv: no such file; check the path'
     >>> without_secrets("https://clinic/a.csv?sig=SECRET, jdbc:sqlserver://host;password=SECRET")
     'https://clinic/a.csv?…, jdbc:sqlserver://host?…'
+    >>> without_secrets("postgresql://clerk@clinic/visits: has none of the columns age")
+    'postgresql://…: has none of the columns age'
     """
     if ":/" not in message:
         return message
-    return _QUERY.sub(r"\1?…", _USER.sub(r"\1…@", message))
+    return _DATABASE.sub(r"\1…", _QUERY.sub(r"\1?…", _USER.sub(r"\1…@", message)))
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
