@@ -243,6 +243,16 @@ def test_scikit_learn_warns_about_names_of_features():
         tree.predict_proba(np.array([[1.0]]))
 
 
+def test_scikit_learn_warns_about_many_classes():
+    tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier()
+    rows = np.arange(30.0)[:, None]
+    with pytest.warns(UserWarning, match=f"^{foreign.MANY_CLASSES}"):
+        tree.fit(rows, np.arange(30))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", foreign.MANY_CLASSES)
+        tree.fit(rows, np.arange(30))
+
+
 @pytest.fixture
 def app():
     app = typer.Typer(name="tool", cls=Group, no_args_is_help=True, pretty_exceptions_enable=False)

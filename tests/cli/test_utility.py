@@ -71,6 +71,22 @@ def test_what_is_asked_wrongly(shoal, files, options, message):
     assert "QXZW" not in outcome.err
 
 
+@pytest.mark.parametrize("person", [(), ("--person", "person")])
+def test_classes_of_one_row_cause_no_warning_of_scikit_learn(shoal, folder, person):
+    lines = ["age,ill,person"]
+    lines += [f"{20 + i * 37 % 50},{f'x{i}' if i < 60 else 'fine'},{i // 2}" for i in range(80)]
+    (folder / "original.csv").write_text("\n".join(lines) + "\n")
+    roles = ("--quasi", "age")
+    made = shoal(
+        "anonymize", "original.csv", *roles, "--sensitive", "ill", *person, "-k", 4, "-o", "r.csv"
+    )
+    assert made.status == 0, made.err
+    asked = ("utility", "original.csv", "r.csv", *roles, *person, "--target", "ill", "--folds", 2)
+    for model in ("logistic-regression", "random-forest", "k-nearest-neighbours"):
+        found = parsed(shoal(*asked, "--models", model, "--json"))
+        assert found["trained"] == 80
+
+
 @pytest.mark.slow
 def test_a_comparison_shows_what_is_lost(shoal, files):
     outcome = shoal(

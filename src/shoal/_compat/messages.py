@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-FEATURE_NAMES = "X does not have valid feature names"  # a warning of scikit-learn
+# how warnings of scikit-learn begin
+FEATURE_NAMES = "X does not have valid feature names"
+MANY_CLASSES = "The number of unique classes is greater than 50%"
 
 
 class CsvFault(Enum):

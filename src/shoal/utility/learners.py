@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from shoal._compat.messages import MANY_CLASSES
 from shoal.errors import InputError, unknown
 from shoal.support.arrays import Codes, Floats
 from shoal.support.imports import requires
@@ -167,6 +168,8 @@ def train(
         tune_by_group(name, copy, features, labels, groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        # the task was chosen before, and the majority baseline shows what tiny classes are worth
+        warnings.filterwarnings("ignore", MANY_CLASSES, UserWarning)
         return copy.fit(features, labels, **_weighting(copy, weights))
 
 
