@@ -102,6 +102,7 @@ def test_a_report_with_a_target(shoal, files, folder):
     assert shoal(*base, "--report", "r.html", "--target", "ill").status == 0
     assert "Predictive utility" in (folder / "r.html").read_text()
     assert "needs --report" in shoal(*base, "--target", "ill").err
+    assert "needs --report" in shoal(*base, "--title", "Ill people").err
     assert "has the role quasi" in shoal(*base, "--report", "q.html", "--target", "age").err
 
 

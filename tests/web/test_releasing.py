@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import runpy
 import shlex
 import shutil
@@ -71,6 +72,22 @@ def test_the_recipe_repeats_the_release_byte_for_byte(
     assert done.state == "done", done.text
     own = done.files["release"].read_bytes()
     assert repeat_both(done, tmp_path, patients, monkeypatch) == [own, own]
+
+
+def test_the_recipe_repeats_the_title_of_the_report(project, patients, tmp_path, monkeypatch):
+    async def body():
+        await project.open(patients, name="patients “of 2024”, 'north' $HOME.csv")
+        project.promise(k=4)
+        project.start_run()
+        return await finished(project)
+
+    done = run(body())
+    assert done.state == "done", done.text
+    title = re.search("<title>(.*?)</title>", done.files["report"].read_text())[1]
+    assert "$HOME.csv" in title
+    repeat_both(done, tmp_path, patients, monkeypatch)
+    for way in ("command", "python"):
+        assert f"<title>{title}</title>" in (tmp_path / way / "report.html").read_text()
 
 
 def test_the_recipe_of_pseudonyms_and_edited_hierarchies_repeats_the_release(

@@ -172,6 +172,10 @@ Report = Annotated[
         help="Write a report for reviewers, such as an ethics board: .html or .json.",
     ),
 ]
+Title = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="With --report: its title. Default: Release of FILE."),
+]
 Target = Annotated[
     str | None,
     typer.Option(
@@ -255,6 +259,7 @@ def anonymize(
     seed: Seed = None,
     control: Control = None,
     report: Report = None,
+    title: Title = None,
     target: Target = None,
     picture: Picture = None,
     evidence: Evidence = None,
@@ -304,6 +309,7 @@ def anonymize(
                  "--population": population}  # fmt: skip
     choice = scale.choose(file, roles, algorithm, in_memory)
     check_outputs(output, picture, report, evidence, force=force, parts=True, spark=choice.in_spark)
+    _check_report_options(report, title, target)
     held_out = ControlGroup.of(control, output, force=force)
     _check_drawn(method, {"--target": target, "--picture": picture, "--keep-order": keep_order})
     pack = prepared_evidence(evidence, questionnaire, sign_key, language, output, force=force)
@@ -317,8 +323,7 @@ def anonymize(
         check_outputs(
             output, picture, report, evidence, force=force, parts=True, spark=choice.in_spark
         )  # now that all inputs are known
-        if target is not None:
-            _check_target(table, target, report)
+        _check_target(table, target)
         if book is not None and new_schema:
             book.admit(table)
         with announce_compilation(quiet=json):
@@ -332,7 +337,7 @@ def anonymize(
                 lookup=secrets.lookup,
                 max_left_out=max_left_out,
                 ledger=book,
-                what=_what(output),
+                what="" if output is None else f"anonymize: {output.name}",
             )
         if report is not None:
             release.digest  # noqa: B018  an error before anything is written if there is no report
@@ -346,7 +351,8 @@ def anonymize(
 
                 draw_release(release, picture, force=force)
             if report is not None or pack is not None:
-                reported = _reported(release, file, output, typed(context), target, order=order)
+                title = f"Release of {file.name}" if title is None else title
+                reported = _reported(release, title, output, typed(context), target, order=order)
                 data |= _write_documents(release, reported, report, pack, held_out, force=force)
 
     outputs = {"report": report, "picture": picture, "evidence": evidence}
@@ -374,8 +380,9 @@ def _checked(release: Release, output: Path | None, **options: Any) -> Verificat
 def _single_table_options(stated: dict[str, Any]) -> dict[str, Any]:
     """Return the options that only a single table takes, with their values."""
     roles, form = stated["roles"], stated["form"]
-    named = ("report", "target", "picture", "ledger", "hierarchy", "keep_order", "escape_formulas",
-             "evidence", "questionnaire", "sign_key", "control", "population")  # fmt: skip
+    named = ("report", "title", "target", "picture", "ledger", "hierarchy", "keep_order",
+             "escape_formulas", "evidence", "questionnaire", "sign_key", "control",
+             "population")  # fmt: skip
     found = {f"--{name.replace('_', '-')}": stated[name] for name in named}
     found |= {f"--{field.name.replace('_', '-')}": getattr(roles, field.name)
               for field in fields(roles)}  # fmt: skip
@@ -427,10 +434,6 @@ def _note_formulas(release: Release) -> None:
         )
 
 
-def _what(output: Path | None) -> str:
-    return "" if output is None else f"anonymize: {output.name}"
-
-
 def _check_drawn(method: str, asked: dict[str, Any]) -> None:
     """Refuse options whose output would reveal unreleased records of a randomized method."""
     from shoal.methods.registry import METHODS
@@ -443,13 +446,19 @@ def _check_drawn(method: str, asked: dict[str, Any]) -> None:
             )
 
 
-def _check_target(table: Table, target: str, report: Path | None) -> None:
-    """Raise an error before any work if the report could not evaluate the target."""
-    if report is None:
+def _check_report_options(report: Path | None, title: str | None, target: str | None) -> None:
+    """Refuse options of the report without one."""
+    if report is None and title is not None:
+        raise InputError("--title needs --report, because it is the title of the report")
+    if report is None and target is not None:
         raise InputError(
             "--target needs --report; use `shoal utility` to evaluate models without a report"
         )
-    if table[target].role in ("quasi", "identifier"):
+
+
+def _check_target(table: Table, target: str | None) -> None:
+    """Raise an error before any work if the report could not evaluate the target."""
+    if target is not None and table[target].role in ("quasi", "identifier"):
         raise InputError(
             f"--target: column {target!r} has the role {table[target].role}; name another column"
         )
@@ -478,7 +487,7 @@ def _write_documents(
 
 def _reported(
     release: Release,
-    file: Path,
+    title: str,
     output: Path | None,
     command: str,
     target: str | None,
@@ -490,7 +499,7 @@ def _reported(
 
     return contents(
         release,
-        title=f"Release of {file.name}",
+        title=title,
         date=date.today().isoformat(),
         released=output,
         command=command,

@@ -234,8 +234,10 @@ def command_line(request: RunRequest, source: str) -> str:
         words.append("--escape-formulas")
     if request.memory is not None:
         words += ["--engine", "duckdb", "--memory", str(request.memory)]
-    written = ["-o", request.output]
-    return shlex.join([*words, *written, *(["--report", REPORT] if request.reported else [])])
+    words += ["-o", request.output]
+    if request.reported:
+        words += ["--report", REPORT, "--title", request.title]
+    return shlex.join(words)
 
 
 def python_code(request: RunRequest, source: str) -> str:
