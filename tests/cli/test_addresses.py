@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 import shoal as package
-from shoal.support.addresses import address_of
-from shoal.support.files import check_readable, check_writable, is_database
+from shoal.support.addresses import address_of, is_database
+from shoal.support.files import check_readable, check_writable
 from shoal.support.wording import without_secrets
 
 SECRET, USER = "QXZWpass", "QXZWuser"

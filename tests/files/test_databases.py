@@ -16,7 +16,7 @@ import pytest
 import shoal
 from shoal.files.formats import Format
 from shoal.files.reading import read_arrow
-from shoal.support.files import is_database
+from shoal.support.addresses import is_database
 
 driver = pytest.importorskip(
     "adbc_driver_postgresql.dbapi",

@@ -1,24 +1,18 @@
-"""numba's undocumented parts: its compilation of kernels, its cache, its compilation events.
+"""numba's undocumented parts: how it compiles kernels, stores their code and reports both.
 
-numba's cache of compiled kernels: never stale, never the reason for a failure.
-
-numba documents none of these classes and attributes.
-
-Kernels that other kernels call, compiled as parts of their callers.
+    `compile_lazily`     a kernel; other kernels call its part, made by `PartCompiler`
+    `store_in`           gives the kernel one of two caches
+    ├── LayeredCache     loads from a `KernelCache` (of the user) or a `KernelStore` (of a wheel)
+    └── CollectingCache  fills a `KernelStore` while a wheel is built
+    `listen_to_compilation`, `time_compilation`
 
 numba generates a Python wrapper and machine code for every kernel, and optimizes a callee on its
 own and again inside each caller. A part has its types and unoptimized code only: its callers
-include this code and optimize it once. numba documents `pipeline_class`, not the classes below.
-
-A store of compiled kernels that wheels contain, for every CPU of a platform.
+include this code and optimize it once.
 
 numba's cache cannot be shipped: its keys name the CPU, and its files contain paths. A store has one
 file for each kernel and signature, with a checksum. What is missing, damaged, or of another stamp
-counts as not stored. numba documents none of the attributes used here.
-
-numba's compilation of kernels, its typing of calls between them, and its compilation events.
-
-numba documents none of these attributes and event names.
+counts as not stored.
 """
 
 from __future__ import annotations
@@ -69,6 +63,177 @@ __all__ = [
     "store_in",
     "time_compilation",
 ]
+
+
+VERSIONS = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}"
+_COMPILE = "numba:compile"  # the event of one compilation
+_CHECKSUM_BYTES = 32
+
+
+def compile_lazily(function: Callable[..., Any], *, allocates: bool = False, **options: Any) -> Any:
+    """Return a kernel that is compiled when it is first called.
+
+    Four things reduce compilation. No C wrapper is generated, as nothing here calls it. A kernel
+    that another one calls is compiled as a part of it. References to arrays are not counted, which
+    also makes kernels faster. And integers that one kernel passes to another, constants or elements
+    of int32 arrays, are typed as int64; numba would compile the callee again for every constant and
+    every width.
+
+    Parameters:
+        allocates: Whether the kernel makes arrays, so that references must be counted.
+    """
+    options |= {"no_cfunc_wrapper": True, "_nrt": allocates}
+    kernel = numba.njit(**options)(function)
+    part = numba.njit(no_cpython_wrapper=True, pipeline_class=PartCompiler, **options)(function)
+    kernel.get_call_template = _for_any_number(part.get_call_template)
+    kernel.get_overload = part.get_overload
+    return kernel
+
+
+def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the typing of calls by other kernels, with every signed integer as int64."""
+
+    def plain(kind: Any) -> Any:
+        kind = types.unliteral(kind)
+        return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+
+    def typed(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        named = {name: plain(kind) for name, kind in named.items()}
+        return call(tuple(plain(kind) for kind in arguments), named)
+
+    return typed
+
+
+class PartCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler for a function that only compiled code calls."""
+
+    def define_pipelines(self) -> Any:
+        """Return numba's pipelines, after a change of what they generate code with."""
+        state = self.state
+        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        state.targetctx = state.targetctx.subtarget()
+        state.targetctx.get_executable = _make_placeholder
+        return super().define_pipelines()
+
+
+class _Part(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is neither optimized nor loaded, until a caller includes it."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+def _make_placeholder(library: Any, description: Any, environment: Any) -> Any:
+    """Return what represents the part in numba's tables; it cannot be called."""
+    name = description.qualname.split(".")[-1]
+    module = description.lookup_module()
+    return _dynfunc.make_function(module, name, "a part", 0, environment, (library,))
+
+
+def store_in(kernel: Any, cache: KernelCache | LayeredCache | CollectingCache) -> None:
+    """Let a kernel load its code from a cache, and store it there."""
+    kernel._cache = cache
+
+
+class LayeredCache:
+    """Where a kernel is loaded from and stored, in place of numba's cache.
+
+    Loads code from the user's cache or else from a store, and saves it in the cache.
+
+    Parameters:
+        function: The Python function of the kernel.
+        cache: The user's cache, None if no folder can be used.
+        store: The kernels that were installed with Shoal, if there are any.
+        on_failure: Called if code cannot be saved.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        cache: KernelCache | None,
+        store: KernelStore | None,
+        on_failure: Callable[[], None],
+    ) -> None:
+        self._function, self._cache, self._store = function, cache, store
+        self._on_failure = on_failure
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder of the user's cache."""
+        return self._cache.cache_path if self._cache else None
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """Return stored code, or None."""
+        code = self._cache.load_overload(signature, context) if self._cache else None
+        if code is None and self._store:
+            with suppress(Exception):  # a stored pickle may fail in any way
+                code = self._store.load(self._function, signature, context)
+        return code
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Save code in the user's cache."""
+        if self._cache:
+            self._cache.save_overload(signature, compiled)
+        else:
+            self._on_failure()
+
+    def flush(self) -> None:
+        """Forget the code in the user's cache."""
+        if self._cache:
+            self._cache.flush()
+
+
+@dataclass(frozen=True)
+class CollectingCache:
+    """Saves a kernel in a store, and never loads it."""
+
+    function: Callable[..., Any]
+    store: KernelStore
+    cache_path: None = None
+
+    def load_overload(self, *_: Any) -> None:
+        """Return None."""
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Save code in the store."""
+        self.store.save(self.function, signature, compiled)
+
+
+class _Files(IndexDataCacheFile):  # type: ignore[misc]
+    """An index file, and a file of code for each signature that it lists.
+
+    Code is stored before the index that refers to it, under a name that is never reused. So neither
+    an interrupted process nor a concurrent one can make the index refer to the code of another
+    signature or of an older source.
+    """
+
+    def __init__(self, folder: str, base: str, source: Any, stamp: str) -> None:
+        super().__init__(folder, base, source)
+        self._base = base
+        self._version = f"{numba.__version__}, {stamp}"
+
+    def save(self, key: Any, data: Any) -> None:
+        """Store code, and remove the files that the index no longer refers to."""
+        overloads = self._load_index()
+        overloads[key] = f"{self._base}.{uuid.uuid4().hex[:16]}.nbc"
+        self._save_data(overloads[key], data)
+        self._save_index(overloads)
+        for path in Path(self._cache_path).glob(f"{escape(self._base)}.*.nbc"):
+            if path.name not in overloads.values():
+                with suppress(OSError):
+                    path.unlink()
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:  # a stored pickle may fail in any way
+            return {}
 
 
 class _CompiledCode(CompileResultCacheImpl):  # type: ignore[misc]
@@ -152,72 +317,6 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             self._on_failure()
 
 
-class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """An index file, and a file of code for each signature that it lists.
-
-    Code is stored before the index that refers to it, under a name that is never reused. So neither
-    an interrupted process nor a concurrent one can make the index refer to the code of another
-    signature or of an older source.
-    """
-
-    def __init__(self, folder: str, base: str, source: Any, stamp: str) -> None:
-        super().__init__(folder, base, source)
-        self._base = base
-        self._version = f"{numba.__version__}, {stamp}"
-
-    def save(self, key: Any, data: Any) -> None:
-        """Store code, and remove the files that the index no longer refers to."""
-        overloads = self._load_index()
-        overloads[key] = f"{self._base}.{uuid.uuid4().hex[:16]}.nbc"
-        self._save_data(overloads[key], data)
-        self._save_index(overloads)
-        for path in Path(self._cache_path).glob(f"{escape(self._base)}.*.nbc"):
-            if path.name not in overloads.values():
-                with suppress(OSError):
-                    path.unlink()
-
-    def _load_index(self) -> Any:
-        try:
-            return super()._load_index()
-        except Exception:  # a stored pickle may fail in any way
-            return {}
-
-
-class PartCompiler(Compiler):  # type: ignore[misc]
-    """numba's compiler for a function that only compiled code calls."""
-
-    def define_pipelines(self) -> Any:
-        """Return numba's pipelines, after a change of what they generate code with."""
-        state = self.state
-        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()
-        state.targetctx = state.targetctx.subtarget()
-        state.targetctx.get_executable = _make_placeholder
-        return super().define_pipelines()
-
-
-class _Part(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is neither optimized nor loaded, until a caller includes it."""
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
-
-
-def _make_placeholder(library: Any, description: Any, environment: Any) -> Any:
-    """Return what represents the part in numba's tables; it cannot be called."""
-    name = description.qualname.split(".")[-1]
-    module = description.lookup_module()
-    return _dynfunc.make_function(module, name, "a part", 0, environment, (library,))
-
-
-_CHECKSUM_BYTES = 32
-
-
 @dataclass(frozen=True)
 class KernelStore:
     """A folder of compiled kernels.
@@ -268,70 +367,6 @@ class KernelStore:
         return self.folder / f"{digest}.kernel"
 
 
-class LayeredCache:
-    """Where a kernel is loaded from and stored, in place of numba's cache.
-
-    Loads code from the user's cache or else from a store, and saves it in the cache.
-
-    Parameters:
-        function: The Python function of the kernel.
-        cache: The user's cache, None if no folder can be used.
-        store: The kernels that were installed with Shoal, if there are any.
-        on_failure: Called if code cannot be saved.
-    """
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        cache: KernelCache | None,
-        store: KernelStore | None,
-        on_failure: Callable[[], None],
-    ) -> None:
-        self._function, self._cache, self._store = function, cache, store
-        self._on_failure = on_failure
-
-    @property
-    def cache_path(self) -> str | None:
-        """The folder of the user's cache."""
-        return self._cache.cache_path if self._cache else None
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return stored code, or None."""
-        code = self._cache.load_overload(signature, context) if self._cache else None
-        if code is None and self._store:
-            with suppress(Exception):  # a stored pickle may fail in any way
-                code = self._store.load(self._function, signature, context)
-        return code
-
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Save code in the user's cache."""
-        if self._cache:
-            self._cache.save_overload(signature, compiled)
-        else:
-            self._on_failure()
-
-    def flush(self) -> None:
-        """Forget the code in the user's cache."""
-        if self._cache:
-            self._cache.flush()
-
-
-@dataclass(frozen=True)
-class CollectingCache:
-    """Saves a kernel in a store, and never loads it."""
-
-    function: Callable[..., Any]
-    store: KernelStore
-    cache_path: None = None
-
-    def load_overload(self, *_: Any) -> None:
-        """Return None."""
-
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Save code in the store."""
-        self.store.save(self.function, signature, compiled)
-
-
 def _name_of(function: Callable[..., Any]) -> str:
     return f"{function.__module__}.{function.__qualname__}"
 
@@ -347,35 +382,6 @@ def _without_extras(compiled: Any) -> tuple[Any, ...]:
     wrapper = f'define void @"{description.llvm_cpython_wrapper_name}"() {{ ret void }}'
     bitcode = binding.parse_assembly(wrapper).as_bitcode()
     return (name, kind, (code, bitcode)), description, *middle, "", reload_init, environments
-
-
-VERSIONS = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}"
-_COMPILE = "numba:compile"  # the event of one compilation
-
-
-def compile_lazily(function: Callable[..., Any], *, allocates: bool = False, **options: Any) -> Any:
-    """Return a kernel that is compiled when it is first called.
-
-    Four things reduce compilation. No C wrapper is generated, as nothing here calls it. A kernel
-    that another one calls is compiled as a part of it. References to arrays are not counted, which
-    also makes kernels faster. And integers that one kernel passes to another, constants or elements
-    of int32 arrays, are typed as int64; numba would compile the callee again for every constant and
-    every width.
-
-    Parameters:
-        allocates: Whether the kernel makes arrays, so that references must be counted.
-    """
-    options |= {"no_cfunc_wrapper": True, "_nrt": allocates}
-    kernel = numba.njit(**options)(function)
-    part = numba.njit(no_cpython_wrapper=True, pipeline_class=PartCompiler, **options)(function)
-    kernel.get_call_template = _for_any_number(part.get_call_template)
-    kernel.get_overload = part.get_overload
-    return kernel
-
-
-def store_in(kernel: Any, cache: KernelCache | LayeredCache | CollectingCache) -> None:
-    """Let a kernel load its code from a cache, and store it there."""
-    kernel._cache = cache
 
 
 @contextmanager
@@ -410,17 +416,3 @@ def time_compilation(listener: Callable[[float], None]) -> None:
                 listener(time.perf_counter() - self.begun)
 
     event.register(_COMPILE, Listener())
-
-
-def _for_any_number(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the typing of calls by other kernels, with every signed integer as int64."""
-
-    def plain(kind: Any) -> Any:
-        kind = types.unliteral(kind)
-        return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
-
-    def typed(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        named = {name: plain(kind) for name, kind in named.items()}
-        return call(tuple(plain(kind) for kind in arguments), named)
-
-    return typed

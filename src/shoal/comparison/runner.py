@@ -25,8 +25,8 @@ from typing import IO, Any, TypeVar
 
 from shoal.errors import InputError, OutputError
 from shoal.support.files import open_unnamed, replace_file
-from shoal.support.processes import describe_exit
 from shoal.support.progress import report
+from shoal.support.wording import describe_exit
 
 Task = TypeVar("Task")
 _PAUSE_SECONDS = 0.02  # between two polls of the processes

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError
-from shoal.support.files import check_sign
+from shoal.support.options import check_sign
 from shoal.table.encoding import as_number, float_text, spelled
 from shoal.table.roles import missing_texts
 from shoal.table.types import DATE, FLOAT, MAX_DIGITS, POINT, TIME, WHOLE, DataType, decimal_type

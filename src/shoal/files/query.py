@@ -25,7 +25,8 @@ import pyarrow.compute as pc
 from shoal.errors import InputError
 from shoal.files.formats import typed
 from shoal.files.requests import check_names
-from shoal.support.files import DATABASE, utf8_path
+from shoal.support.addresses import DATABASE
+from shoal.support.files import utf8_path
 from shoal.support.imports import requires
 from shoal.table.encoding import combined
 

@@ -36,7 +36,8 @@ from shoal.files.typed_files import (
     read_survey,
 )
 from shoal.identifiers.replacements import coarsened
-from shoal.support.files import check_readable, is_database
+from shoal.support.addresses import is_database
+from shoal.support.files import check_readable
 from shoal.support.memory import return_memory
 from shoal.support.wording import option
 from shoal.table.frames import from_frame, origin_of

@@ -1,30 +1,22 @@
-"""k-anonymity: every class has at least k people.
+"""k-anonymity and its weaker relatives: each bounds how many people a record could belong to.
 
-Samarati & Sweeney, "Protecting privacy when disclosing information", 1998;
-Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002.
+    k-anonymity          k people of the release look exactly like a person
+    └─ freeform          k perfect matchings of people and records, no pair in two of them
+       ├─ k-concealment  a person matches k records, while everyone else is matched to one too
+       └─ (k,k)          a person fits records of k people, and a record fits k people
+          ├─ (1,k)       only the first
+          └─ (k,1)       only the second
+    k-map                a record fits k people of a population, released or not
 
-Freeform k-anonymity: k perfect matchings between people and records, no pair in two of them.
+Each implies those that hang from it. Below k-anonymity the records of the k people differ, so other
+knowledge may favour one of them.
 
-Each record has its own ranges and sets, so no two records need to look alike. It implies
-k-concealment and (k,k)-anonymity, and k-anonymity implies it.
+Samarati & Sweeney, "Protecting privacy when disclosing information", 1998; Sweeney, "k-Anonymity: a
+model for protecting privacy", IJUFKS 10(5), 2002 (k-anonymity and k-map).
 Doka, Xue, Tsoumakos & Karras, "k-Anonymization by freeform generalization", ASIACCS 2015.
-
-k-concealment: each person could have k records, even if everyone else must have one as well.
-
-Stronger than (k,k)-anonymity for a person, weaker than k-anonymity: the k records differ.
 Tassa, Mazza & Gionis, "k-Concealment: an alternative model of k-type anonymity", Transactions on
 Data Privacy 5(1), 2012.
-
-k-map: each released record fits at least k people of the population.
-
-Weaker than k-anonymity against attackers who know that a person is in the release, and sufficient
-against those who do not.
-Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002.
-
-(1,k)-, (k,1)- and (k,k)-anonymity: counts of the pairs of people and records that fit.
-
-Weaker than k-anonymity: a person may fit records that can only belong to other people.
-Gionis, Mazza & Tassa, "k-Anonymization revisited", ICDE 2008.
+Gionis, Mazza & Tassa, "k-Anonymization revisited", ICDE 2008 ((1,k), (k,1) and (k,k)).
 """
 
 from __future__ import annotations
@@ -48,10 +40,10 @@ if TYPE_CHECKING:
 class KAnonymity(SizeModel):
     """Each record has the same quasi-identifiers as records of at least k − 1 other people.
 
-    If the table has households, also as records of at least k − 1 other households.
+    If the table has households, also the same as records of at least k − 1 other households.
 
     Parameters:
-        k: Least number of people, and of households if the table has them, in a class.
+        k: Minimum number of people, and of households if the table has them, in a class.
 
     >>> import pyarrow as pa
     >>> import shoal
@@ -116,7 +108,7 @@ class KConcealment(CoverageModel):
     """Each person can be matched to k released records while everyone else is matched to one too.
 
     Parameters:
-        k: Least number of records that a person can be matched to.
+        k: Minimum number of records that a person can be matched to.
 
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")
@@ -154,7 +146,7 @@ class KMap(PopulationModel):
     declared.
 
     Parameters:
-        k: Least number of people of the population that a record fits.
+        k: Minimum number of people of the population that a record fits.
 
     >>> import pyarrow as pa
     >>> import shoal
@@ -173,7 +165,7 @@ class KMap(PopulationModel):
 
     @property
     def sufficient(self) -> int:
-        """A number of people in each class that is enough, if the population has all of them."""
+        """A class size that is enough if the population contains everyone in the table."""
         return self.k
 
     def judge_fit(self, classes: Classes, fit: PopulationFit) -> tuple[Bools, float]:
@@ -194,7 +186,7 @@ class OneKAnonymity(CoverageModel):
     """(1,k)-anonymity: each person fits released records of at least k people.
 
     Parameters:
-        k: Least number of people whose released records a person fits.
+        k: Minimum number of people whose released records a person fits.
 
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")
@@ -227,7 +219,7 @@ class KOneAnonymity(CoverageModel):
     """(k,1)-anonymity: each released record fits at least k people.
 
     Parameters:
-        k: Least number of people that a released record fits.
+        k: Minimum number of people that a released record fits.
 
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")
@@ -260,7 +252,7 @@ class KKAnonymity(CoverageModel):
     """(k,k)-anonymity: each person fits records of k people, and each record fits k people.
 
     Parameters:
-        k: Least number of people, in both directions.
+        k: Minimum number of people, in both directions.
 
     >>> import shoal
     >>> table = shoal.datasets.load("health-record")
@@ -273,8 +265,8 @@ class KKAnonymity(CoverageModel):
 
     def holds_for(self, coverage: Coverage) -> Bools:
         """Return, for each row, whether its person and its cells both fit k people."""
-        kept: Bools = (coverage.released() >= self.k) & (coverage.originals() >= self.k)
-        return kept
+        fits: Bools = (coverage.released() >= self.k) & (coverage.originals() >= self.k)
+        return fits
 
     def level_for(self, coverage: Coverage) -> float:
         """Return the least number of partners of a person or a record."""

@@ -35,7 +35,7 @@ class KmAnonymity(SizeModel):
     least k people have A, so each of them has f(A) = A' after merging.
 
     Parameters:
-        k: Least number of people with each multiset.
+        k: Minimum number of people with each multiset.
         m: The number of a person's rows that an attacker may know.
 
     >>> import pyarrow as pa
@@ -64,8 +64,8 @@ class KmAnonymity(SizeModel):
         """Return, for each class, whether k people have every multiset that it is part of."""
         if not _has_several_rows(classes):
             return classes.sizes >= self.k
-        kept: Bools = ~classes.combinations(self.m, self.k).rare & (classes.sizes >= self.k)
-        return kept
+        meets: Bools = ~classes.combinations(self.m, self.k).rare & (classes.sizes >= self.k)
+        return meets
 
     def level(self, classes: Classes) -> float:
         """Return the fewest people with a multiset that a person has."""

@@ -3,10 +3,6 @@
 Distinct, entropy and recursive are three definitions of "well represented", from weak to strong.
 A missing value adds no diversity: it does not hide the values of the other people in the class.
 Machanavajjhala et al., "l-Diversity: privacy beyond k-anonymity", TKDD 1(1), 2007.
-
-The largest part of a class in which no value is too frequent.
-
-Bounds how many records must leave a class before the rest meets a model.
 """
 
 from __future__ import annotations
@@ -16,45 +12,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.privacy.model import ROUNDING, Model
+from shoal.privacy.model import ROUNDING, Model, at_least
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.options import check_flag, check_range, check_whole
 from shoal.table.classes import Classes
-
-
-@dataclass(frozen=True, eq=False)
-class _Reading:
-    """The values of a column in each class, with or without its missing values.
-
-    counts: people of each entry of the column's histogram, 0 for entries that do not count.
-    people: (classes,) people who have a counted value.
-    starts: (classes,) index of the first entry of each class.
-    """
-
-    counts: Counts
-    people: Counts
-    starts: Codes | Counts
-
-    def sums(self, entries: Any) -> Any:
-        """(classes,) sum of the entries of each class."""
-        return np.add.reduceat(entries, self.starts) if len(self.starts) else entries[:0]
-
-
-def _readings(classes: Classes, name: str, *, count_missing: bool) -> tuple[_Reading, ...]:
-    """Return the readings of a column; a class must be diverse in all of them.
-
-    With `count_missing` a missing value counts as a value. Otherwise people without a value are
-    left out. That alone would accept a class in which nearly everyone has no value, so the class
-    must be diverse with and without them.
-    """
-    histogram, missing = classes.histogram(name), classes.table[name].missing
-    every = _Reading(histogram.counts, classes.people, histogram.indptr[:-1])
-    if count_missing or missing is None:
-        return (every,)
-    counts = np.where(histogram.codes == missing, 0, histogram.counts)
-    return (every, _Reading(counts, classes.people_with_value(name), every.starts))
 
 
 @dataclass(frozen=True)
@@ -65,7 +27,7 @@ class LDiversity(Model):
     Monotone: a merged class has every value and every person of its parts.
 
     Parameters:
-        l: Least number of values, and of people, in a class.
+        l: Minimum number of values, and of people, in a class.
         column: The sensitive column.
         count_missing: Whether a missing value counts as one of the l values.
 
@@ -101,7 +63,7 @@ class LDiversity(Model):
         return classes.rows
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
             f"Every class has at least {self.l} different values of {self.column}, among "
             f"at least {self.l} people.{_also_missing(self.count_missing)}"
@@ -169,7 +131,7 @@ class EntropyLDiversity(Model):
         return at_least(share * classes.rows, classes.rows)
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
             f"In every class {self.column} is at least as uncertain as {self.l:g} equally "
             f"frequent values.{_also_missing(self.count_missing)}"
@@ -243,7 +205,7 @@ class RecursiveLDiversity(Model):
         return at_least(np.add.reduceat(excess, starts), classes.rows)
 
     def describe(self) -> str:
-        """Say what a reader cannot do."""
+        """Return what the model guarantees."""
         return (
             f"In every class fewer people have the most frequent value of {self.column} than "
             f"{self.c:g} times the people who have its less frequent values, from rank {self.l} on."
@@ -255,6 +217,41 @@ class RecursiveLDiversity(Model):
         readings = _readings(classes, self.column, count_missing=self.count_missing)
         greatest: Floats = np.maximum.reduce([_ratio(reading, self.l) for reading in readings])
         return greatest
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """The values of a column in each class, with or without its missing values.
+
+    A column's histogram has an entry for each value of each class, class by class:
+
+        counts  2 1 | 3 | 1 1 1      people with the value; 0 if the value does not count
+        starts  0     2   3          (classes,) the first entry of each class
+        people  3     3   3          (classes,) people who have a value that counts
+    """
+
+    counts: Counts
+    people: Counts
+    starts: Codes | Counts
+
+    def sums(self, entries: Any) -> Any:
+        """(classes,) sum of the entries of each class."""
+        return np.add.reduceat(entries, self.starts) if len(self.starts) else entries[:0]
+
+
+def _readings(classes: Classes, name: str, *, count_missing: bool) -> tuple[_Reading, ...]:
+    """Return the readings of a column; a class must be diverse in all of them.
+
+    With `count_missing` a missing value counts as a value. Otherwise people without a value are
+    left out. That alone would accept a class in which nearly everyone has no value, so the class
+    must be diverse with and without them.
+    """
+    histogram, missing = classes.histogram(name), classes.table[name].missing
+    every = _Reading(histogram.counts, classes.people, histogram.indptr[:-1])
+    if count_missing or missing is None:
+        return (every,)
+    counts = np.where(histogram.codes == missing, 0, histogram.counts)
+    return (every, _Reading(counts, classes.people_with_value(name), every.starts))
 
 
 def _entropy(reading: _Reading) -> Floats:
@@ -285,54 +282,3 @@ def _ratio(reading: _Reading, rank: int) -> Floats:
 
 def _also_missing(count_missing: bool) -> str:
     return " A missing value counts as a value." if count_missing else ""
-
-
-_STEPS = 5
-_SLACK = 1e-9  # of the records of a class, for rounding errors
-
-
-def removed_by_caps(classes: Classes, name: str, caps: Floats, share: float = 1.0) -> Counts:
-    """(classes,) lower bound of the records to remove until the values below their caps suffice.
-
-    At least 1 for each class; see `largest_parts`.
-
-    Parameters:
-        caps: (domain,) largest share of a part that counts for each value.
-        share: Share of a part that must count.
-    """
-    found = classes.histogram(name)
-    whole = classes.rows.astype(np.float64)
-    kept = largest_parts(found.counts, caps[found.codes], found.indptr[:-1], whole, share)
-    return at_least(whole - kept, classes.rows)
-
-
-def largest_parts(
-    counts: Counts | Floats, caps: Floats, starts: NDArray[np.integer], whole: Floats, share: float
-) -> Floats:
-    """(classes,) upper bound of the records N of a part with Σ min(count, cap · N) ≥ share · N.
-
-    Let g(N) = Σ min(count, cap · N) − share · N. It is concave and g(0) = 0, so if g(N) < 0 for all
-    records of the class, it falls there, and every tangent is above it. So Newton's steps from
-    there come down to the largest N with g(N) ≥ 0, and are never below it.
-
-    Parameters:
-        counts, caps: Of each value of each class.
-        starts: (classes,) the first value of each class.
-        whole: (classes,) records of each class.
-        share: Share of a part that must count.
-    """
-    widths = np.diff(np.append(starts, len(counts)))
-    kept = whole
-    for _ in range(_STEPS):
-        most = caps * np.repeat(kept, widths)
-        excess = np.add.reduceat(np.minimum(counts, most), starts) - share * kept
-        slope = np.add.reduceat(np.where(most < counts, caps, 0.0), starts) - share
-        down = (excess < 0) & (slope < 0)
-        kept = np.where(down, kept - np.divide(excess, slope, where=down, out=whole * 0), kept)
-    return np.clip(kept, 0.0, whole)
-
-
-def at_least(removed: Floats, rows: Counts) -> Counts:
-    """(classes,) the least whole number, from 1 to all records of a class, that a bound implies."""
-    least = np.ceil(removed - _SLACK * np.maximum(rows, 1)).astype(np.int64)
-    return np.clip(least, 1, np.maximum(rows, 1))

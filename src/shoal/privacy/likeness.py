@@ -1,17 +1,13 @@
-"""(α, k)-anonymity: every class has at least k people, and no sensitive value is too frequent.
+"""Bounds on how frequent a sensitive value may be in a class, alone or compared with the table.
+
+    (α, k)-anonymity  share ≤ α, for one value or all, and k people
+    β-likeness        share at most 1 + β times the table's; decreases are free
+    δ-disclosure      share within a factor e^δ of the table's, in both directions; strict, since
+                      every class must contain every value of the table
 
 Wong, Li, Fu & Wang, "(α, k)-Anonymity: an enhanced k-anonymity model for privacy preserving data
 publishing", KDD 2006.
-
-β-likeness: no sensitive value becomes much more frequent in a class than in the table.
-
-The bound is relative, so it protects rare values as well as frequent ones. It limits only
-increases in frequency, not decreases.
 Cao & Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 5(11), 2012.
-
-δ-disclosure privacy: no class makes any sensitive value much more or much less likely.
-
-Strict: every class must contain every value of the table.
 Brickell & Shmatikov, "The cost of privacy: destruction of data-mining utility in anonymized data
 publishing", KDD 2008.
 """
@@ -24,8 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.privacy.l_diversity import removed_by_caps
-from shoal.privacy.model import ROUNDING, Model, check_enough
+from shoal.privacy.model import ROUNDING, Model, check_enough, removed_by_caps
 from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.options import check_flag, check_range, check_whole
 from shoal.table.classes import Classes
@@ -42,8 +37,8 @@ class AlphaKAnonymity(Model):
     weighted mean of the shares in its parts, if no person is in both.
 
     Parameters:
-        alpha: Largest share of a class that may have the value.
-        k: Least number of people in a class.
+        alpha: Maximum share of a class that may have the value.
+        k: Minimum number of people in a class.
         column: The sensitive column.
         value: The value to protect, as text. By default every value, including the missing one.
 
@@ -127,7 +122,7 @@ class BetaLikeness(Model):
     not change, if no person is in both.
 
     Parameters:
-        beta: Largest relative increase in frequency.
+        beta: Maximum relative increase in frequency.
         column: The sensitive column.
         enhanced: Use the bound min(beta, −ln p). It is tighter for frequent values, and no value
             can fill a whole class.

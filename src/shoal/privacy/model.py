@@ -1,4 +1,15 @@
-"""The interface of privacy models: a condition that every class of a release must meet."""
+"""The interface of privacy models: conditions on the classes of a release.
+
+    Model                       `holds` for each class, `level` of the worst class
+    ├── SizeModel               k people in each class
+    │   └── CoverageModel       also decided by which records each person fits
+    ├── ReleaseModel            all classes together: `judge_release`
+    │   └── PopulationModel     and a population: `judge_fit`
+    └── All                     several models joined with `&`
+
+Searches need more than a verdict: whether merged classes still meet the model (`monotone`), and how
+many records must leave a class before the rest meets it (`fewest_removed`, with its bounds below).
+"""
 
 from __future__ import annotations
 
@@ -8,9 +19,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.support.arrays import Bools, Counts
+from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.options import check_whole
 from shoal.support.wording import counted
 from shoal.table.classes import Classes
@@ -22,6 +34,9 @@ if TYPE_CHECKING:
     from shoal.release.verification import PopulationFit
 
 ROUNDING = 1e-12  # rounding error of sums of shares
+_NEWTON_STEPS = 5
+_SLACK = 1e-9  # share of the records of a class, for rounding errors
+_PLAIN = re.compile(r"[^\s,()\"'\\](?:[^,()\n\r]*[^\s,()])?")
 
 
 class Model(ABC):
@@ -30,14 +45,15 @@ class Model(ABC):
     Models count people. A person with several rows in a class counts once in its size, and once for
     each value that occurs in those rows.
 
-    monotone: whether merging two classes that meet the model gives a class that meets it, if no
-        person is in both. Searches rely on it.
-    monotone_over_people: whether this also holds if some people have rows in both.
-    by_class: whether the model depends on classes only; otherwise it depends on the coverage.
-    over_rows: whether the model covers combinations of rows of a person. It is then judged on
-        all classes together, and no class meets it on its own.
-    by_release: whether it is a condition on all classes together; see `ReleaseModel`.
-    needs_population: whether it compares rows with people of a stated population.
+    Attributes:
+        monotone: Whether merging two classes that meet the model gives a class that meets it, if
+            no person is in both.
+        monotone_over_people: Whether this also holds if some people have rows in both.
+        by_class: Whether the model depends on classes only; otherwise it depends on the coverage.
+        over_rows: Whether the model covers combinations of rows of a person. It is then judged on
+            all classes together, and no class meets it on its own.
+        by_release: Whether it is a condition on all classes together; see `ReleaseModel`.
+        needs_population: Whether it compares rows with people of a stated population.
     """
 
     name: ClassVar[str]
@@ -57,11 +73,11 @@ class Model(ABC):
         """Return the parameter that the classes reach; the worst class decides."""
 
     def fewest_removed(self, classes: Classes) -> Counts:
-        """Return, for each class, how many records must leave it at least.
+        """Return, for each class, a lower bound of the records to remove from it.
 
-        0 for a class that meets the model; otherwise a lower bound, 1 or more, of the records to
-        remove until the rest meets the model or is empty. Searches rely on it. It assumes that each
-        record is a different person.
+        Without them the rest of the class meets the model or is empty. The bound is 0 for a class
+        that meets the model and 1 or more for any other. It assumes that each record is a different
+        person.
         """
         broken = ~self.holds(classes)
         if not broken.any():
@@ -88,7 +104,7 @@ class Model(ABC):
         return () if column is None else (column,)
 
     def for_search(self, table: Table) -> Model:
-        """Return the model that methods search for: an equivalent one that they know better."""
+        """Return an equivalent model for which methods have a faster search, or this one."""
         return self
 
     def monotone_on(self, table: Table) -> bool:
@@ -97,17 +113,17 @@ class Model(ABC):
 
     @property
     def least_size(self) -> int:
-        """Least number of people in a class."""
+        """Minimum number of people in a class."""
         sizes = (int(getattr(part, "k", 1)) for part in self.parts if not part.by_release)
         return max(sizes, default=1)
 
     @property
     def equivalent_size(self) -> int:
-        """The least class size that is the same condition if each person has one row; 0 if none is.
+        """The minimum class size that is the same condition if each person has one row, or 0.
 
         Classes of this size meet the model, and no release without suppressed records meets it
-        with smaller ones. So the least loss of such classes is that of the model, and a proof of
-        optimality or a bound of the loss may be stated. Joined models may require more than the
+        with smaller ones. So the least loss over classes of this size is the least loss under the
+        model, and methods may prove it optimal or bound it. Joined models may require more than the
         largest size of a part, which is still a bound.
         """
         return max((part.equivalent_size for part in self.parts if part is not self), default=0)
@@ -143,6 +159,12 @@ class Model(ABC):
     def __str__(self) -> str:
         options = ", ".join(f"{key}={_quote(value)}" for key, value in self.options.items())
         return f"{self.name}({options})"
+
+
+def _quote(value: object) -> str:
+    """Return the value of an option as text, quoted if `parse` needs it."""
+    text = str(value)
+    return text if _PLAIN.fullmatch(text) else '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 
 @dataclass(frozen=True)
@@ -221,7 +243,7 @@ class ReleaseModel(Model):
     @property
     @abstractmethod
     def sufficient(self) -> int:
-        """The largest k to try, unless it turns out not to be enough."""
+        """The class size that searches try first; they go beyond it only if it is not enough."""
 
     @abstractmethod
     def judge_release(
@@ -229,15 +251,16 @@ class ReleaseModel(Model):
     ) -> tuple[Bools, float]:
         """Return which rows break the model, and the parameter that the release reaches.
 
-        fit: the people of the population who fit the rows, for models that need them.
+        Parameters:
+            fit: The people of the population who fit the rows, for models that need them.
         """
 
     def holds(self, classes: Classes) -> Bools:
         """Return, for each class, whether none of its rows breaks the model."""
         failing = self.judge_release(classes)[0] & (classes.ids >= 0)
-        kept = np.ones(len(classes), dtype=np.bool_)
-        kept[classes.ids[failing]] = False
-        return kept
+        meets = np.ones(len(classes), dtype=np.bool_)
+        meets[classes.ids[failing]] = False
+        return meets
 
     def level(self, classes: Classes) -> float:
         """Return the parameter that the release reaches."""
@@ -282,15 +305,6 @@ class PopulationModel(ReleaseModel):
             )
 
 
-_PLAIN = re.compile(r"[^\s,()\"'\\](?:[^,()\n\r]*[^\s,()])?")
-
-
-def _quote(value: object) -> str:
-    """Return the value of an option as text, quoted if `parse` needs it."""
-    text = str(value)
-    return text if _PLAIN.fullmatch(text) else '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
-
-
 @dataclass(frozen=True)
 class All(Model):
     """Several models at once."""
@@ -308,10 +322,10 @@ class All(Model):
 
     def holds(self, classes: Classes) -> Bools:
         """Return, for each class, whether it meets every model."""
-        kept = np.ones(len(classes), dtype=np.bool_)
+        meets = np.ones(len(classes), dtype=np.bool_)
         for model in self.models:
-            kept &= model.holds(classes)
-        return kept
+            meets &= model.holds(classes)
+        return meets
 
     def level(self, classes: Classes) -> float:
         """Return the share of classes that meet every model."""
@@ -345,3 +359,57 @@ class All(Model):
 
     def __str__(self) -> str:
         return " & ".join(str(model) for model in self.models)
+
+
+def removed_by_caps(classes: Classes, name: str, caps: Floats, share: float = 1.0) -> Counts:
+    """(classes,) lower bound of the records to remove until no value exceeds its cap by too much.
+
+    At least 1 for each class; see `largest_parts`.
+
+    Parameters:
+        caps: (domain,) largest share of a part that counts for each value.
+        share: Share of a part that must count.
+    """
+    histogram = classes.histogram(name)
+    records = classes.rows.astype(np.float64)
+    largest = largest_parts(
+        histogram.counts, caps[histogram.codes], histogram.indptr[:-1], records, share
+    )
+    return at_least(records - largest, classes.rows)
+
+
+def largest_parts(
+    counts: Counts | Floats,
+    caps: Floats,
+    starts: NDArray[np.integer],
+    records: Floats,
+    share: float,
+) -> Floats:
+    """(classes,) upper bound of the records N of a part with Σ min(count, cap · N) ≥ share · N.
+
+    Let g(N) = Σ min(count, cap · N) − share · N. It is concave and g(0) = 0, so if g(N) < 0 for all
+    records of the class, it falls there, and every tangent is above it. So Newton's steps from
+    there come down to the largest N with g(N) ≥ 0, and are never below it.
+
+    Parameters:
+        counts, caps: Of each value of each class.
+        starts: (classes,) the first value of each class.
+        records: (classes,) records of each class.
+        share: Share of a part that must count.
+    """
+    widths = np.diff(np.append(starts, len(counts)))
+    largest = records
+    for _ in range(_NEWTON_STEPS):  # each step is an upper bound, so we may stop after any
+        allowed = caps * np.repeat(largest, widths)
+        excess = np.add.reduceat(np.minimum(counts, allowed), starts) - share * largest  # g
+        slope = np.add.reduceat(np.where(allowed < counts, caps, 0.0), starts) - share  # g'
+        down = (excess < 0) & (slope < 0)
+        step = np.divide(excess, slope, where=down, out=np.zeros(len(records)))
+        largest = np.where(down, largest - step, largest)
+    return np.clip(largest, 0.0, records)
+
+
+def at_least(removed: Floats, rows: Counts) -> Counts:
+    """(classes,) the least whole number, from 1 to all records of a class, that a bound implies."""
+    least = np.ceil(removed - _SLACK * np.maximum(rows, 1)).astype(np.int64)
+    return np.clip(least, 1, np.maximum(rows, 1))

@@ -1,10 +1,9 @@
-"""All privacy models; add a model here by its import and its name in `__all__`.
+"""All privacy models, their text form, and the level that classes reach in each.
 
-Privacy models as text: `k-anonymity(5) & l-diversity(3, disease)`.
-
-The command line, job files and reports read and write this form; `str(model)` returns it.
-
-The level that classes reach in every privacy model, whether it was required or not.
+MODELS, __all__   add a model by its import and its name here
+parse             `k-anonymity(5) & l-diversity(3, disease)` to a model; `str(model)` is the way
+back. The command line, job files and reports use this text.
+profile           the level of every model, whether it was required or not
 """
 
 from __future__ import annotations
@@ -52,13 +51,9 @@ __all__ = [  # noqa: RUF022  in the order of the documentation
     "OneKAnonymity",
     "KOneAnonymity",
 ]
-
-
 MODELS: dict[str, type[Model]] = {
     model.name: model for model in (globals()[name] for name in __all__)
 }
-
-
 _EXAMPLE = "k-anonymity(5) & l-diversity(3, disease)"
 
 _NAME = re.compile(r"\s*([A-Za-z][\w-]*)\s*")
@@ -93,7 +88,7 @@ def parse(text: str) -> Model:
     models = [_model(scanner)]
     while scanner.take(_AND):
         models.append(_model(scanner))
-    if scanner.place < len(text):
+    if scanner.position < len(text):
         raise scanner.expected("'&' or the end")
     joined = tuple(dict.fromkeys(models))
     return joined[0] if len(joined) == 1 else All(joined)
@@ -104,17 +99,17 @@ class _Scanner:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.place = 0
+        self.position = 0
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        found = pattern.match(self.text, self.place)
-        if found:
-            self.place = found.end()
-        return found
+        match = pattern.match(self.text, self.position)
+        if match:
+            self.position = match.end()
+        return match
 
     def expected(self, what: str) -> InputError:
         return InputError(
-            f"privacy model: expected {what} at character {self.place + 1}; "
+            f"privacy model: expected {what} at character {self.position + 1}; "
             f"write it like  {_EXAMPLE}"
         )
 

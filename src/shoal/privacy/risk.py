@@ -1,17 +1,10 @@
-"""Maximum risk: no one in a class is re-identified with a higher probability.
+"""Bounds on a probability: of re-identification, for everyone or on average, or of presence.
 
-The risk to an attacker who knows that a person is in the release (prosecutor), or, by sampling
-weights, to one who does not (journalist).
+The risk is that to an attacker who knows that a person is in the release (prosecutor), or, by
+sampling weights, to one who does not (journalist). δ-presence protects the fact of being in it.
+
 El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008; for weights Benedetti
 & Franconi, "Statistical and technological solutions for controlled data dissemination", 1998.
-
-Average risk: the expected share of people who are re-identified.
-
-A condition on the release as a whole: some people may have a higher risk.
-El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008.
-
-δ-presence: nobody learns from a release whether a person of the population is in it.
-
 Nergiz, Atzori & Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007.
 """
 
@@ -51,7 +44,7 @@ class Risk(Model):
     their shares in the parts. By weights it is so if no person is in both parts.
 
     Parameters:
-        maximum: The highest risk allowed, above 0 and below 1.
+        maximum: The maximum risk allowed, above 0 and below 1.
         by: "sample", or "weights" for a table with sampling weights.
 
     >>> import pyarrow as pa
@@ -88,8 +81,8 @@ class Risk(Model):
 
     def holds(self, classes: Classes) -> Bools:
         """Return, for each class, whether no risk in it exceeds the maximum."""
-        kept: Bools = self.risks(classes) <= self.maximum + ROUNDING
-        return kept
+        meets: Bools = self.risks(classes) <= self.maximum + ROUNDING
+        return meets
 
     def level(self, classes: Classes) -> float:
         """Return the highest risk."""
@@ -139,7 +132,7 @@ class AverageRisk(ReleaseModel):
     k-anonymity to bound the risk of each person too.
 
     Parameters:
-        maximum: The highest average allowed, above 0 and below 1.
+        maximum: The maximum average allowed, above 0 and below 1.
 
     >>> import pyarrow as pa
     >>> import shoal
@@ -156,7 +149,7 @@ class AverageRisk(ReleaseModel):
 
     @property
     def sufficient(self) -> int:
-        """A number of people in each class that is enough, if everyone has one row."""
+        """A class size that is enough if everyone has one row."""
         return math.ceil(1 / self.maximum - 1e-9)
 
     def judge_release(
@@ -202,8 +195,8 @@ class DeltaPresence(PopulationModel):
     the bounds also hold for the presence of a household.
 
     Parameters:
-        low: Least probability, for everyone in the population; 0 allows people who fit no record.
-        high: Highest probability.
+        low: Minimum probability, for everyone in the population; 0 allows people who fit no record.
+        high: Maximum probability.
 
     >>> import pyarrow as pa
     >>> import shoal
@@ -230,15 +223,15 @@ class DeltaPresence(PopulationModel):
         return 2
 
     def judge_fit(self, classes: Classes, fit: PopulationFit) -> tuple[Bools, float]:
-        """Return which rows reveal too much about the presence of someone, and the highest."""
+        """Return which rows reveal too much about someone's presence, and the top probability."""
         failing, highest = np.zeros(len(fit.places), dtype=np.bool_), 0.0
         for each in fit.each:
-            found = each.presence()
-            wrong = (found.highest > self.high + ROUNDING) | (found.lowest < self.low - ROUNDING)
+            odds = each.presence()
+            wrong = (odds.highest > self.high + ROUNDING) | (odds.lowest < self.low - ROUNDING)
             failing |= each.rows_of(wrong)
-            if self.low > 0 and (wrong & ~found.present).any():
-                failing[:] = True  # someone fits no record
-            highest = max(highest, float(found.highest.max(initial=0.0)))
+            if self.low > 0 and (wrong & ~odds.present).any():
+                failing[:] = True  # someone fits no record, so no row is to blame alone
+            highest = max(highest, float(odds.highest.max(initial=0.0)))
         return failing, highest
 
     def describe(self) -> str:

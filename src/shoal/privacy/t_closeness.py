@@ -1,6 +1,7 @@
 """t-closeness: the distribution of a sensitive column in each class is close to the table's.
 
-Earth mover's distance, with three distances between values and without a class-by-value matrix.
+Earth mover's distance, with three distances between values. All work on histograms, which have an
+entry for each value that occurs in a class: a class-by-value matrix would not fit in memory.
 Li, Li & Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-diversity", ICDE 2007.
 """
 
@@ -13,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
-from shoal.privacy.l_diversity import at_least, largest_parts, removed_by_caps
-from shoal.privacy.model import ROUNDING, Model
+from shoal.privacy.model import ROUNDING, Model, at_least, largest_parts, removed_by_caps
 from shoal.support.arrays import Bools, Counts, Floats
 from shoal.support.options import check_range
 from shoal.table.classes import Classes
 from shoal.table.column import Column
 from shoal.table.table import Table
 
-_CELLS = 1 << 21  # of a matrix of classes and groups of values
+_MAX_CELLS = 1 << 21  # of a matrix of classes and groups of values
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class TCloseness(Model):
     larger of theirs.
 
     Parameters:
-        t: Largest distance of a class, from 0 to 1.
+        t: Maximum distance of a class, from 0 to 1.
         column: The sensitive column.
         distance: Distance between two values. `equal`: 1. `ordered`: the number of steps between
             them divided by the number of steps from the least to the greatest value.
@@ -87,15 +87,15 @@ class TCloseness(Model):
         if kind == "equal":
             return removed_by_caps(classes, self.column, reference, share)
         together, levels = _groups(classes.table[self.column])
-        found, caps = classes.histogram(self.column), together @ reference
+        histogram, caps = classes.histogram(self.column), together @ reference
         removed = np.ones(len(classes), dtype=np.int64)
-        chosen, step = np.flatnonzero(broken), max(_CELLS // max(together.shape), 1)
+        chosen, step = np.flatnonzero(broken), max(_MAX_CELLS // max(together.shape), 1)
         for some in (chosen[i : i + step] for i in range(0, len(chosen), step)):
-            counts = found.dense_rows(len(reference), some) @ together.T
-            whole = classes.rows[some].astype(np.float64)
+            counts = histogram.dense_rows(len(reference), some) @ together.T
+            records = classes.rows[some].astype(np.float64)
             starts, all_caps = np.arange(len(some)) * len(together), np.tile(caps, len(some))
-            kept = largest_parts(counts.ravel(), all_caps, starts, whole, levels * share)
-            removed[some] = at_least(whole - kept, classes.rows[some])
+            largest = largest_parts(counts.ravel(), all_caps, starts, records, levels * share)
+            removed[some] = at_least(records - largest, classes.rows[some])
         return removed
 
     def _removed_by_convexity(self, classes: Classes) -> Counts:
@@ -105,12 +105,12 @@ class TCloseness(Model):
         convex and each other record is at most m from the input, so n·d ≤ N·t + (n − N)·m, and at
         least n·(d − t) / (m − t) records must leave; m is the largest distance of a value alone.
         """
-        found = classes.histogram(self.column)
+        histogram = classes.histogram(self.column)
         column = classes.table[self.column]
         values = np.arange(column.domain, dtype=np.int32)
         single = Classes.of(Table((replace(column, codes=values),)), values, classes.origin)
-        alone = ordered_distances(single, self.column)[found.codes]
-        farthest = np.maximum.reduceat(alone, found.indptr[:-1])
+        alone = ordered_distances(single, self.column)[histogram.codes]
+        farthest = np.maximum.reduceat(alone, histogram.indptr[:-1])
         beyond = np.maximum(self._distances(classes) - self.t - ROUNDING, 0.0)
         room = np.maximum(farthest - self.t - ROUNDING, beyond)
         share = np.divide(beyond, room, out=np.zeros(len(room)), where=room > 0)
@@ -153,13 +153,13 @@ def natural_distance(column: Column) -> str:
 def equal_distances(classes: Classes, name: str) -> Floats:
     """(classes,) half the sum of |q − p|: the share that has to move, whatever the distance."""
     histogram = classes.histogram(name)
-    more = classes.distribution(name) - classes.reference_distribution(name)[histogram.codes]
+    surplus = classes.distribution(name) - classes.reference_distribution(name)[histogram.codes]
     # surplus and deficit are equal, and only values of the class have a surplus over p
-    return np.add.reduceat(np.maximum(more, 0.0), histogram.indptr[:-1])
+    return np.add.reduceat(np.maximum(surplus, 0.0), histogram.indptr[:-1])
 
 
 def ordered_distances(classes: Classes, name: str) -> Floats:
-    """(classes,) sum of |Q − P| over the input's m values, divided by m − 1; Q, P cumulative."""
+    """(classes,) sum of |Q − P| over the m values, divided by m − 1; Q and P are cumulative."""
     histogram = classes.histogram(name)
     reference = classes.reference_distribution(name)
     present = reference > 0
@@ -167,11 +167,13 @@ def ordered_distances(classes: Classes, name: str) -> Floats:
     steps = int(present.sum()) - 1
     if steps < 1:
         return np.zeros(len(classes))
+    # Values are numbered 0 to steps among those present. P and Q are step functions over them; the
+    # distance is the area between the two, summed over intervals on which Q is constant.
     below = np.cumsum(reference[present])  # (values,) P
     area = np.concatenate(([0.0], np.cumsum(below)))  # sum of P over the values before
     starts, ends = histogram.indptr[:-1], histogram.indptr[1:]
 
-    # Q is constant (`height`) from each value of a class to the next; P crosses it at most once
+    # Q is `height` from a value of the class to the next; P, which increases, crosses it once
     first = (np.cumsum(present) - 1)[histogram.codes]
     last = np.roll(first, -1)
     last[ends - 1] = steps + 1
@@ -203,8 +205,9 @@ def hierarchical_distances(classes: Classes, name: str) -> Floats:
     nodes, shares = groups[histogram.codes], classes.distribution(name)
     moved = np.zeros(len(classes))
     for parents, above in zip(hierarchy.parents, hierarchy.levels[1:], strict=True):
-        more = np.maximum(shares - reference[nodes], 0.0)
-        moved += _sums(owners, more, len(classes))
+        surplus = np.maximum(shares - reference[nodes], 0.0)
+        moved += _sums(owners, surplus, len(classes))
+        # one level up: entries of a class with the same parent become one
         entries, entry = np.unique(owners * len(above) + parents[nodes], return_inverse=True)
         owners, nodes = np.divmod(entries, len(above))
         shares = _sums(entry, shares, len(entries))
@@ -219,10 +222,7 @@ def _sums(groups: NDArray[np.integer], shares: Floats, size: int) -> Floats:
 
 
 def _groups(column: Column) -> tuple[Floats, int]:
-    """Return (groups, domain) which values are in each group of every level below the root.
-
-    Also returns the number of these levels.
-    """
+    """Return (groups, domain) members of each group below the root, and the number of levels."""
     assert column.hierarchy is not None
     levels = column.hierarchy.levels[:-1] or column.hierarchy.levels
     members = [np.arange(len(level))[:, None] == level.groups for level in levels]

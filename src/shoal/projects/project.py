@@ -23,10 +23,10 @@ from shoal.methods.algorithm import Algorithm, make
 from shoal.methods.registry import METHODS
 from shoal.privacy.model import Model
 from shoal.release.release import Release
+from shoal.support.addresses import is_database
 from shoal.support.arrays import Counts
 from shoal.support.documents import check_shape
 from shoal.support.file_names import below, check_file_names
-from shoal.support.files import is_database
 from shoal.support.options import check_whole
 from shoal.table.column import Role
 

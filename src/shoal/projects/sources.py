@@ -20,7 +20,8 @@ from shoal.files.schema import Schema
 from shoal.projects.project import Project, ProjectTable, file_of
 from shoal.rows.choice import Choice, choose_all
 from shoal.rows.memory import Budget
-from shoal.support.files import check_readable, is_database
+from shoal.support.addresses import is_database
+from shoal.support.files import check_readable
 from shoal.table.column import Role
 from shoal.table.roles import UnassignedColumns
 from shoal.table.table import Table

@@ -14,8 +14,7 @@ from shoal.errors import InputError, unknown
 from shoal.rows.memory import Budget, memory_needed
 from shoal.rows.sources import PARQUET, Files, find_files, find_source
 from shoal.rows.store import Source
-from shoal.support.addresses import address_of
-from shoal.support.files import is_database
+from shoal.support.addresses import address_of, is_database
 from shoal.support.wording import option
 from shoal.table.frames import is_spark_frame
 

@@ -33,8 +33,8 @@ from shoal.files.requests import check_names
 from shoal.files.text_files import unpacked_size
 from shoal.rows.memory import Budget
 from shoal.rows.store import Engine
-from shoal.support.addresses import AddressPath, address_of
-from shoal.support.files import check_readable, is_database, temporary_folder, utf8_path
+from shoal.support.addresses import AddressPath, address_of, is_database
+from shoal.support.files import check_readable, temporary_folder, utf8_path
 from shoal.support.memory import BYTES_PER_TEXT_BYTE
 from shoal.support.object_stores import open_store
 from shoal.support.progress import report

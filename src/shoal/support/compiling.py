@@ -1,11 +1,14 @@
 """Compilation: numba's `njit`, with fewer compilations and a kernel cache that never fails.
 
+A kernel is looked for in this order:
+
+    the user's cache      if it has this version of numba and the same kernel files
+    the store in a wheel  if it fits the sources, the versions and the platform
+    the compiler          the result goes to the user's cache, if that is writable
+
 numba caches kernels per file. After an upgrade it would fail on kernels whose types have moved, and
-run stale kernels that include code of another, changed file. Here a cache of another version, of
-changed kernel files, or one that cannot be read counts as empty, and the kernel is compiled again.
-If the cache is not writable, cached kernels are used, other kernels are compiled for this process
-only, and a single warning is issued. Kernels that are not in the cache are loaded from the store
-that a wheel contains, if it fits the sources, the versions and the platform.
+run stale kernels that include code of another, changed file. Here such a cache, or one that cannot
+be read, counts as empty. If it is not writable, a single warning is issued.
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ __all__ = [
 _SOURCE = Path(__file__).parents[1]
 _CODE = ("_*.py", "_compat/**/*.py", "support/compiling.py")  # kernels, and how they are compiled
 _INSTALLED = _SOURCE / "_kernels"  # only in wheels
-_NOTED = "compilation-noted.txt"
+_NOTED = "compilation-noted.txt"  # in the cache: the stamp of kernels that were announced
 _read_only: set[str] = set()  # files whose kernels can be loaded but not stored
 _collecting: list[Path] = []  # the folder of a new store, if one is being made
 time_compilation(leave_out)
@@ -74,7 +77,7 @@ def njit(
     def decorate(function: Callable[..., Any]) -> Any:
         if config.DISABLE_JIT:
             return _interpreted(function)
-        if _collecting:  # no path may be in the code
+        if _collecting:  # the code of a wheel must not contain paths of the machine that built it
             file = Path(function.__code__.co_filename).relative_to(_SOURCE.parent).as_posix()
             function.__code__ = function.__code__.replace(co_filename=file)
         kernel = compile_lazily(function, allocates=allocates, **options)

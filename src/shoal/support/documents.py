@@ -1,4 +1,4 @@
-"""Documents that people may edit: compared with their shape before anything is done with them.
+"""Documents that people may edit, such as project files, checked against a shape before use.
 
 A shape is plain data. Types stand for values, a list for a list of equal shapes, a mapping for the
 entries of a mapping, and a tuple for one of several shapes:
@@ -6,7 +6,8 @@ entries of a mapping, and a tuple for one of several shapes:
     {"name": str, "rows": int, "key?": (str, None), "tables": {str: {"file": str}}, "notes?": [str]}
 
 An entry with ? may be missing, `str` as a name stands for all other names, and `object` for
-anything. A number is no true or false, and is finite. Messages name the part, never its content.
+anything. Numbers are finite; true and false are not numbers. Messages name the part, never its
+content.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def read_json(path: Path, shape: Shape) -> Any:
     """
     text = read_text(path)
     try:
-        data = json.loads(text, object_pairs_hook=_mapping, parse_constant=_no_constant)
+        data = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise InputError(f"{path}: line {error.lineno} is not valid JSON; fix that line") from None
     except (ValueError, RecursionError):
@@ -71,19 +72,18 @@ def read_json(path: Path, shape: Shape) -> Any:
     return data
 
 
-def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(entries := dict(pairs)) < len(pairs):
         raise ValueError
-    return found
+    return entries
 
 
-def _no_constant(_: str) -> None:
+def _refuse_constant(_: str) -> None:
     raise ValueError  # NaN and Infinity are not valid JSON
 
 
-def _check(data: Any, shape: Shape, source: str, place: str) -> None:
-    """Raise an error for the first part that differs; place: the path of this part."""
+def _check(data: Any, shape: Shape, source: str, path: str) -> None:
+    """Raise an error for the first part that differs; `path` leads to this part."""
     if isinstance(shape, tuple):
         nested = [each for each in shape if isinstance(each, (dict, list))]
         if any(isinstance(data, type(each)) for each in nested):
@@ -91,29 +91,29 @@ def _check(data: Any, shape: Shape, source: str, place: str) -> None:
         elif any(_is(data, each) for each in shape):
             return
     if isinstance(shape, dict) and isinstance(data, Mapping):
-        _check_entries(data, shape, source, place)
+        _check_entries(data, shape, source, path)
     elif isinstance(shape, list) and isinstance(data, (list, tuple)):
         for number, part in enumerate(data):
-            _check(part, shape[0], source, f"{place}[{number}]")
+            _check(part, shape[0], source, f"{path}[{number}]")
     elif not _is(data, shape):
         text = shape is str or (isinstance(shape, tuple) and str in shape)
         hint = "; put it in quotes" if text and isinstance(data, (int, float)) else ""
-        raise InputError(f"{source}: {_at(place)}must be {_described(shape)}{hint}")
+        raise InputError(f"{source}: {path + ' ' if path else ''}must be {_described(shape)}{hint}")
 
 
-def _check_entries(data: Mapping[Any, Any], shape: Shape, source: str, place: str) -> None:
+def _check_entries(data: Mapping[Any, Any], shape: Shape, source: str, path: str) -> None:
     known = {name.removesuffix("?"): part for name, part in shape.items() if name is not str}
-    where = f"{source}: {place}: " if place else f"{source}: "
+    where = f"{source}: {path}: " if path else f"{source}: "
     for name, part in data.items():
         if not isinstance(name, str):
             raise InputError(f"{where}the name of an entry must be text; put it in quotes")
         if name not in known and str not in shape:
             raise unknown(f"{where}no entry", name, known)
-        inside = f"{place}.{name}" if place else name
+        inside = f"{path}.{name}" if path else name
         _check(part, known.get(name, shape.get(str)), source, inside)
     for name in shape:
         if name is not str and not name.endswith("?") and name not in data:
-            raise InputError(f"{source}: {f'{place}.{name}' if place else name} is missing")
+            raise InputError(f"{source}: {f'{path}.{name}' if path else name} is missing")
 
 
 def _is(data: Any, shape: Shape) -> bool:
@@ -136,12 +136,8 @@ def _is_finite(number: float) -> bool:
         return False
 
 
-def _at(place: str) -> str:
-    return f"{place} " if place else ""
-
-
 def _described(shape: Shape) -> str:
-    """Return what is allowed, in words."""
+    """Return a shape in words."""
     if isinstance(shape, tuple):
         return " or ".join(dict.fromkeys(map(_described, shape)))
     if isinstance(shape, list):

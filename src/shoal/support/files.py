@@ -1,17 +1,16 @@
-"""Files: read with clear errors, written whole or not at all, changed by one process at a time.
+"""Files and folders: read with clear errors, written completely or not at all.
 
-Folders written completely or not at all: staged beside the target, then renamed.
-
-Temporary files beside an output, and removal of those that a killed process left.
+    reading      `check_readable`, `read_text`; `guard_inputs` protects what a command has read
+    one file     `replace_file`: temporary file ─ write ─ sync ─ rename over the target
+    a folder     `replace_folder`: the same; `replace_files` moves new files into an old folder
+    changes      `locked` keeps other processes and threads out while a file is read and replaced
+    temporaries  `temporary_file`, `temporary_folder`, and `sweep`, which removes leftovers
+    unnamed      `open_unnamed`: a file that no folder lists, for copies that must not outlive
+                 the process; in memory on Linux
 
 A process holds a lock on each of its temporary files, and the system frees the lock however the
-process ends. A temporary file without a lock is a leftover, and the next process that writes to the
-folder removes it.
-
-Files without a name, for copies of a table that must not outlive the process.
-
-On Linux they are in memory. Elsewhere they are in the temporary folder and disappear with the
-process that opened them, however it ends.
+process ends. So a temporary file without a lock is a leftover, and the next process that writes to
+the folder removes it.
 """
 
 from __future__ import annotations
@@ -33,17 +32,20 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from shoal.errors import InputError, OutputError, ShoalError
-from shoal.support.addresses import address_of
+from shoal.support.addresses import address_of, is_database
 from shoal.support.wording import option
 
-DATABASE = re.compile(r"\s*postgres(?:ql)?:/{1,2}(.+)", re.DOTALL)
-_PASSWORD = re.compile(
-    r"[^/@]*:(?!\d+(/|$))[^@]*@|.*[?&][^=&]*(password|passwd|pwd|secret|token)[^=&]*=",
-    re.IGNORECASE | re.DOTALL,
-)
+MANIFEST = "_manifest.json"
+PARTS = (MANIFEST, "part-*")
+_HERE = -100  # an argument of renameat2: paths are relative to the working folder
+_EXCHANGE = 2  # a flag of renameat2: swap the two
+_TEMPORARY_NAME = re.compile(r"\.shoal\.([0-9a-f]{8})\.[0-9a-f]{16}(\..*)?")
+_DAY_SECONDS = 86_400
+_REMOVAL_TRIES, _REMOVAL_PAUSE_SECONDS = 20, 0.05
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _inputs: ContextVar[set[object] | None] = ContextVar("files that were read", default=None)
 
 
@@ -63,31 +65,15 @@ def _identities(path: Path) -> set[object]:
     return {os.path.realpath(path), (status.st_dev, status.st_ino)}
 
 
-def is_database(path: object) -> bool:
-    """Return whether a source is the address of a database, and refuse one that holds a password.
-
-    Addresses are shown in messages and reports, and other users of a machine can see commands.
-
-    >>> is_database("postgresql://clinic@localhost/visits"), is_database("visits.csv")
-    (True, False)
-    """
-    found = DATABASE.match(str(path))
-    if found and _PASSWORD.match(found[1]):
-        raise InputError(
-            "leave the password out of the address: set PGPASSWORD, or keep it in ~/.pgpass"
-        )
-    return found is not None
-
-
 def check_readable(path: Path) -> None:
     """Reject a path that is not a readable, non-empty file, with the reason.
 
-    The address of a database is accepted; the server is asked when it is read. Any address with a
-    password, a key or a signature is refused.
+    The address of a database is accepted: its server is contacted when the table is read. Any
+    address with a password, a key or a signature is refused.
     """
     if is_database(path):
         return
-    address_of(path)
+    address_of(path)  # refuses secrets
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -128,43 +114,6 @@ def utf8_path(path: Path) -> str:
         raise InputError(f"{path}: its path is not UTF-8; rename the file or its folder") from None
 
 
-def check_sign(option: str, sign: Any, least: int = 1) -> None:
-    """Reject an option that is not one plain character (or, for least 0, none)."""
-    plain = isinstance(sign, str) and (sign == "\t" or (sign.isascii() and sign.isprintable()))
-    if not plain or not least <= len(sign) <= 1:
-        came = f"{len(sign)} characters" if isinstance(sign, str) and len(sign) > 1 else repr(sign)
-        such = '"' if option == "quote" else ", or ;"
-        raise InputError(f"{option} must be a single plain character ({such}), not {came}")
-
-
-def check_writable(path: Path, *, force: bool = False, update: bool = False) -> None:
-    """Reject, before any work, an output that exists, is also an input, or cannot be created.
-
-    Parameters:
-        update: The new content continues the content that was read from the file.
-    """
-    address_of(path)
-    if "\0" in str(path):
-        raise OutputError("the path contains a character that file names cannot have")
-    try:
-        there = path.exists()
-        taken = there and not update and not _identities(path).isdisjoint(_inputs.get() or ())
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
-    if path.is_dir():
-        raise OutputError(f"{path}: is a directory; name a file to write")
-    if taken:
-        raise OutputError(f"{path}: is read by this command; choose another name for the output")
-    if there and not force:
-        allow = option("force", True)
-        raise OutputError(f"{path}: exists already; choose another name or overwrite with {allow}")
-    parent = path.parent
-    if not parent.is_dir():
-        raise OutputError(f"{path}: its folder does not exist; create {parent} first")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise OutputError(f"{path}: its folder is not writable; choose another folder")
-
-
 @contextmanager
 def replace_file(
     path: Path, *, force: bool = False, update: bool = False, private: bool = False
@@ -195,97 +144,32 @@ def replace_file(
         raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
 
 
-@contextmanager
-def locked(path: Path, *, private: bool = False) -> Iterator[None]:
-    """Keep other processes and threads from changing a file; a process that dies frees the lock.
-
-    The lock is a file next to it. It is not removed, because removing it would let a waiting
-    process proceed on a stale lock.
+def check_writable(path: Path, *, force: bool = False, update: bool = False) -> None:
+    """Reject, before any work, an output that exists, is also an input, or cannot be created.
 
     Parameters:
-        path: The file, without links in its path: each name would have a lock of its own.
-        private: Only the owner may open the lock.
+        update: The new content continues the content that was read from the file.
     """
+    address_of(path)  # refuses secrets
+    if "\0" in str(path):
+        raise OutputError("the path contains a character that file names cannot have")
+    try:
+        exists = path.exists()
+        is_input = exists and not update and not _identities(path).isdisjoint(_inputs.get() or ())
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
     if path.is_dir():
-        raise OutputError(f"{path}: is a directory; name a file")
-    beside = path.with_name(f"{path.name}.lock")
-    try:
-        handle = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600 if private else 0o666)
-    except OSError as error:
-        raise OutputError(f"{beside}: cannot be written ({reason(error)})") from None
-    try:
-        try:
-            _lock(handle)
-        except OSError as error:
-            raise OutputError(f"{beside}: cannot be locked ({reason(error)})") from None
-        try:
-            yield
-        finally:
-            _unlock(handle)
-    finally:
-        os.close(handle)
-
-
-def check_single_name(path: Path) -> None:
-    """Reject a file with hard links: a change replaces one name, and the others keep the old file.
-
-    A missing file is accepted.
-    """
-    with suppress(FileNotFoundError, NotADirectoryError):
-        names = path.stat().st_nlink
-        if names > 1:
-            raise InputError(
-                f"{path}: has {names} names (hard links), and a change would reach only this one; "
-                "remove the other names, or use a copy of the newest file from now on"
-            )
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(handle: int) -> None:
-        while True:
-            os.lseek(handle, 0, os.SEEK_SET)
-            try:
-                msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
-                return
-            except OSError as error:
-                if error.errno != errno.EDEADLOCK:  # else it has waited for ten seconds
-                    raise
-
-    def _unlock(handle: int) -> None:
-        os.lseek(handle, 0, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-
-    def _unlock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_UN)
-
-
-def reason(error: OSError) -> str:
-    """Return the system's text for an error; a library's own message could contain cells."""
-    return os.strerror(error.errno) if error.errno else "input or output error"
-
-
-@contextmanager
-def replace_files(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder; its files are moved to the folder together when the block ends."""
-    try:
-        above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-        with temporary_folder(above) as made:
-            yield made
-            folder.mkdir(parents=True, exist_ok=True)
-            for file in sorted(made.iterdir()):
-                file.replace(folder / file.name)
-    except ShoalError:
-        raise
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be created ({reason(error)})") from None
+        raise OutputError(f"{path}: is a directory; name a file to write")
+    if is_input:
+        raise OutputError(f"{path}: is read by this command; choose another name for the output")
+    if exists and not force:
+        allow = option("force", True)
+        raise OutputError(f"{path}: exists already; choose another name or overwrite with {allow}")
+    parent = path.parent
+    if not parent.is_dir():
+        raise OutputError(f"{path}: its folder does not exist; create {parent} first")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise OutputError(f"{path}: its folder is not writable; choose another folder")
 
 
 def _link_new(temporary: Path, path: Path) -> None:
@@ -301,26 +185,35 @@ def _link_new(temporary: Path, path: Path) -> None:
         temporary.replace(path)
 
 
-def sync(path: Path) -> None:
-    """Write what the system still holds of a file or folder to the disk."""
-    handle = os.open(path, os.O_RDONLY)
+@contextmanager
+def replace_folder(
+    path: Path, files: Collection[str] = PARTS, *, force: bool = False
+) -> Iterator[Path]:
+    """Yield a private folder beside the target; it becomes the target when the block ends.
+
+    If anything fails before that, the old folder, or none, is left.
+
+    Parameters:
+        files: As for `check_folder`.
+    """
+    check_folder(path, files, force=force)
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def umask() -> int:
-    """Return the permissions that new files do not get."""
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
-MANIFEST = "_manifest.json"
-PARTS = (MANIFEST, "part-*")
-_HERE = -100  # of renameat2: paths are relative to the working folder
-_EXCHANGE = 2  # of renameat2: swap the two
+        with temporary_folder(path.absolute().parent) as staging:
+            yield staging
+            for file in (*staging.iterdir(), staging):
+                sync(file)
+            staging.chmod(0o777 & ~umask())
+            check_folder(path, files, force=force)
+            if path.exists():
+                _exchange(staging, path)
+            else:
+                staging.rename(path)
+            with suppress(OSError):
+                sync(path.absolute().parent)
+    except ShoalError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
 
 
 def check_folder(path: Path, files: Collection[str] = PARTS, *, force: bool = False) -> None:
@@ -361,37 +254,6 @@ def _check_replaceable(path: Path, files: Collection[str], *, force: bool) -> No
             )
 
 
-@contextmanager
-def replace_folder(
-    path: Path, files: Collection[str] = PARTS, *, force: bool = False
-) -> Iterator[Path]:
-    """Yield a private folder beside the target; it becomes the target when the block ends.
-
-    If anything fails before that, the old folder, or none, is left.
-
-    Parameters:
-        files: As for `check_folder`.
-    """
-    check_folder(path, files, force=force)
-    try:
-        with temporary_folder(path.absolute().parent) as staging:
-            yield staging
-            for file in (*staging.iterdir(), staging):
-                sync(file)
-            staging.chmod(0o777 & ~umask())
-            check_folder(path, files, force=force)
-            if path.exists():
-                _exchange(staging, path)
-            else:
-                staging.rename(path)
-            with suppress(OSError):
-                sync(path.absolute().parent)
-    except ShoalError:
-        raise
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({reason(error)})") from None
-
-
 def _exchange(staging: Path, path: Path) -> None:
     """Swap the two folders in one step where the system can, else in two renames."""
     if sys.platform == "linux":
@@ -409,10 +271,68 @@ def _exchange(staging: Path, path: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-_NAME = re.compile(r"\.shoal\.([0-9a-f]{8})\.[0-9a-f]{16}(\..*)?")
-_DAY = 86_400  # seconds
-_TRIES, _PAUSE = 20, 0.05  # to remove a folder, and seconds between them
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+@contextmanager
+def replace_files(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder; its files are moved to the folder when the block ends.
+
+    Files of the same names are replaced, other files stay.
+    """
+    try:
+        above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        with temporary_folder(above) as staging:
+            yield staging
+            folder.mkdir(parents=True, exist_ok=True)
+            for file in sorted(staging.iterdir()):
+                file.replace(folder / file.name)
+    except ShoalError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be created ({reason(error)})") from None
+
+
+@contextmanager
+def locked(path: Path, *, private: bool = False) -> Iterator[None]:
+    """Lock a file against changes by other processes and threads; a dying process frees the lock.
+
+    The lock is a file beside it, which stays: if it were removed, a process that waits for it
+    would lock a file that no other process can find.
+
+    Parameters:
+        path: The file, without links in its path: each name would have a lock of its own.
+        private: Only the owner may open the lock.
+    """
+    if path.is_dir():
+        raise OutputError(f"{path}: is a directory; name a file")
+    beside = path.with_name(f"{path.name}.lock")
+    try:
+        handle = os.open(beside, os.O_RDWR | os.O_CREAT, 0o600 if private else 0o666)
+    except OSError as error:
+        raise OutputError(f"{beside}: cannot be written ({reason(error)})") from None
+    try:
+        try:
+            _lock(handle)
+        except OSError as error:
+            raise OutputError(f"{beside}: cannot be locked ({reason(error)})") from None
+        try:
+            yield
+        finally:
+            _unlock(handle)
+    finally:
+        os.close(handle)
+
+
+def check_single_name(path: Path) -> None:
+    """Reject a file with hard links: a change replaces one name, and the others keep the old file.
+
+    A missing file is accepted.
+    """
+    with suppress(FileNotFoundError, NotADirectoryError):
+        names = path.stat().st_nlink
+        if names > 1:
+            raise InputError(
+                f"{path}: has {names} names (hard links), and a change would reach only this one; "
+                "remove the other names, or use a copy of the newest file from now on"
+            )
 
 
 @contextmanager
@@ -432,7 +352,7 @@ def temporary_folder(folder: Path) -> Iterator[Path]:
 @contextmanager
 def _temporary(folder: Path, suffix: str | None) -> Iterator[Path]:
     sweep(folder)
-    path, lock = _create(folder, suffix)
+    path, lock = _create(folder, suffix)  # the lock is held for as long as the file exists
     try:
         yield path
     finally:
@@ -449,10 +369,10 @@ def sweep(folder: Path) -> None:
     """
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            found = _NAME.fullmatch(entry.name)
-            if found:
+            match = _TEMPORARY_NAME.fullmatch(entry.name)
+            if match:
                 with suppress(OSError):
-                    _sweep(folder / entry.name, here=found[1] == _host())
+                    _sweep(folder / entry.name, here=match[1] == _host())
 
 
 def _sweep(path: Path, *, here: bool) -> None:
@@ -460,12 +380,12 @@ def _sweep(path: Path, *, here: bool) -> None:
     ordinary = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
     if not ordinary or not _is_own(status):
         return
-    if not here and time.time() - status.st_mtime < _DAY:
+    if not here and time.time() - status.st_mtime < _DAY_SECONDS:
         return
     mode = os.O_RDONLY if stat.S_ISDIR(status.st_mode) else os.O_RDWR
     handle = os.open(path, mode | _NO_LINK)
     try:
-        if _locks(handle):
+        if _try_lock(handle):
             _remove(path)
     finally:
         os.close(handle)
@@ -493,46 +413,16 @@ def _remove(path: Path) -> None:
     if not path.is_dir():
         path.unlink(missing_ok=True)
         return
-    for _ in range(_TRIES):  # a process that is ending may still change files in it
+    for _ in range(_REMOVAL_TRIES):  # a process that is ending may still change files in it
         shutil.rmtree(path, ignore_errors=True)
         if not path.exists():
             return
-        time.sleep(_PAUSE)
+        time.sleep(_REMOVAL_PAUSE_SECONDS)
     shutil.rmtree(path)
 
 
 def _host() -> str:
     return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
-
-
-if sys.platform == "win32":
-
-    def _is_own(_: os.stat_result) -> bool:
-        return False  # an open file cannot be removed, and there is no lock to test
-
-    def _locks(_: int) -> bool:
-        return False
-
-    def _lock_temporary(_: int) -> None:
-        pass
-
-else:
-    import fcntl
-
-    def _is_own(status: os.stat_result) -> bool:
-        return status.st_uid == os.geteuid()
-
-    def _locks(handle: int) -> bool:
-        """Return whether the lock was acquired, so that no other process holds it."""
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
-
-    def _lock_temporary(handle: int) -> None:
-        with suppress(OSError):  # a file system without locks: no process removes leftovers there
-            fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def open_unnamed() -> IO[bytes]:
@@ -558,3 +448,76 @@ def path_of(file: IO[bytes]) -> Path | None:
             return path
     except OSError:  # another system than Linux, or one without /proc
         return None
+
+
+def sync(path: Path) -> None:
+    """Flush a file or folder to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def umask() -> int:
+    """Return the permission bits that new files lack."""
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def reason(error: OSError) -> str:
+    """Return the system's text for an error; a library's own message could contain cells."""
+    return os.strerror(error.errno) if error.errno else "input or output error"
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int) -> None:
+        while True:
+            os.lseek(handle, 0, os.SEEK_SET)
+            try:
+                msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+                return
+            except OSError as error:
+                if error.errno != errno.EDEADLOCK:  # else it has waited for ten seconds
+                    raise
+
+    def _unlock(handle: int) -> None:
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+
+    # Leftovers stay on Windows: an open file cannot be removed, and there is no lock to test.
+    def _is_own(_: os.stat_result) -> bool:
+        return False
+
+    def _try_lock(_: int) -> bool:
+        return False
+
+    def _lock_temporary(_: int) -> None:
+        pass
+
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+    def _is_own(status: os.stat_result) -> bool:
+        return status.st_uid == os.geteuid()
+
+    def _try_lock(handle: int) -> bool:
+        """Return whether the lock was acquired, so that no other process holds it."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def _lock_temporary(handle: int) -> None:
+        with suppress(OSError):  # a file system without locks: no process removes leftovers there
+            fcntl.flock(handle, fcntl.LOCK_EX)

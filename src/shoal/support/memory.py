@@ -1,4 +1,4 @@
-"""The memory of the machine: how much may be used, and what freed memory is given back."""
+"""Memory of the machine: how much may be used, and how freed memory is returned."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-BYTES_PER_TEXT_BYTE = 8  # of a table in memory with its release, for a byte of a CSV file
+BYTES_PER_TEXT_BYTE = 8  # memory of a table with its release, for each byte of its CSV file
 _SHARE = 0.7  # of the machine's memory, if no budget is stated
-_UNKNOWN = 8 * 10**9  # memory of a machine that does not report it
-_FEW = 100_000  # rows whose memory is not worth the effort
+_UNKNOWN_BYTES = 8 * 10**9  # assumed of a machine that does not report its memory
+_MIN_ROWS = 100_000  # smaller steps free too little to be worth the call
 
 
 def machine_memory() -> int:
@@ -20,7 +20,7 @@ def machine_memory() -> int:
     try:
         sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     except (AttributeError, ValueError):  # a system that does not report it
-        return _UNKNOWN
+        return _UNKNOWN_BYTES
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
             sizes.append(int(Path(name).read_text()))
@@ -39,7 +39,7 @@ def return_memory(rows: int) -> None:
 
     Freed arrays stay with the allocators of C and of Arrow; after some large steps they add up.
     """
-    if rows < _FEW:
+    if rows < _MIN_ROWS:
         return
     import pyarrow as pa
 
@@ -51,5 +51,5 @@ def return_memory(rows: int) -> None:
 def _trim() -> Callable[[int], int]:
     """Return the function of glibc that returns free memory; other libraries have none."""
     library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    found: Callable[[int], int] = getattr(library, "malloc_trim", int)
-    return found
+    trim: Callable[[int], int] = getattr(library, "malloc_trim", int)
+    return trim

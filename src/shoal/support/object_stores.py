@@ -1,7 +1,11 @@
 """Object stores and other file systems at addresses such as s3://bucket/name, through fsspec.
 
-A store has no rename. Whatever is written there is complete and checked before it is copied, and
-the manifest of a folder comes last: a folder without it is not complete.
+A store has no rename. So rows are written and checked elsewhere first, and copied when complete:
+
+    rows in memory or on disk ─ `uploaded` ─→ temporary folder ─ copy ─→ address
+    Spark ─ `staged` ─→ staging address ─ checks ─ `publish` ─→ address
+
+The manifest of a folder is copied last: a folder without it is not complete.
 """
 
 from __future__ import annotations
@@ -29,7 +33,8 @@ _CHUNK_BYTES = 1 << 20
 def open_store(address: str, error: type[InputError] = InputError) -> tuple[Any, str]:
     """Return the file system of an address, and the path in it.
 
-    error: what to raise if a package is not installed.
+    Parameters:
+        error: The error to raise if the store cannot be used.
     """
     try:
         from fsspec.core import url_to_fs
@@ -37,7 +42,7 @@ def open_store(address: str, error: type[InputError] = InputError) -> tuple[Any,
         raise MissingExtra("fsspec", "stores") from None
     scheme = address.partition(":")[0]
     try:
-        found: tuple[Any, str] = url_to_fs(address)
+        opened: tuple[Any, str] = url_to_fs(address)
     except ImportError:
         package = _PACKAGES.get(scheme, f"the package of fsspec for {scheme}://")
         hint = f"; install it with: pip install {package}" if scheme in _PACKAGES else ""
@@ -49,13 +54,15 @@ def open_store(address: str, error: type[InputError] = InputError) -> tuple[Any,
             f"{address}: cannot be reached ({type(failure).__name__}); check the address and the "
             "credentials"
         ) from None
-    return found
+    return opened
 
 
 class Store:
     """A file or folder at an address, which does not exist yet.
 
-    address: where the rows go. staging: where Spark writes them first.
+    Attributes:
+        address: Where the rows go.
+        staging: The address beside it where Spark writes them first.
     """
 
     def __init__(self, address: str) -> None:
@@ -73,29 +80,32 @@ class Store:
 
     @contextmanager
     def uploaded(self, ending: str | None) -> Iterator[Path]:
-        """Yield a place on the disk whose content is copied to the address after the block.
+        """Yield a local path; what the block writes there is copied to the address afterwards.
 
         Nothing is copied if the block raises an error. If copying fails, what was copied is
         removed.
-        ending: of the file that the block writes; None if it writes a folder.
+
+        Parameters:
+            ending: The ending of the file that the block writes; None if it writes a folder.
         """
         self.check_new()
         with temporary_folder(Path(tempfile.gettempdir())) as folder:
-            place = folder / ("rows" if ending is None else f"rows{ending}")
+            local = folder / ("rows" if ending is None else f"rows{ending}")
             if ending is None:
-                place.mkdir()
-            yield place
+                local.mkdir()
+            yield local
             self.check_new()
             with self._removed_on_failure():
-                self._upload(place)
+                self._upload(local)
 
-    def _upload(self, place: Path) -> None:
-        if place.is_file():
+    def _upload(self, local: Path) -> None:
+        if local.is_file():
             self._files.makedirs(self._files._parent(self._target), exist_ok=True)
-            copies = [(place, self._target)]
+            copies = [(local, self._target)]
         else:
             self._files.makedirs(self._target, exist_ok=True)
-            ordered = sorted(place.iterdir(), key=lambda file: (file.name == MANIFEST, file.name))
+            # the manifest last
+            ordered = sorted(local.iterdir(), key=lambda file: (file.name == MANIFEST, file.name))
             copies = [(file, f"{self._target}/{file.name}") for file in ordered]
         total = sum(file.stat().st_size for file, _ in copies)
         done = 0
@@ -110,8 +120,8 @@ class Store:
     def parts(self) -> list[str]:
         """Return the addresses of the parts that Spark wrote, in order."""
         with self._reached():
-            found = sorted(self._files.glob(f"{self._staging}/part-*.parquet"))
-        return [f"{self.staging}/{path.rpartition('/')[2]}" for path in found]
+            paths = sorted(self._files.glob(f"{self._staging}/part-*.parquet"))
+        return [f"{self.staging}/{path.rpartition('/')[2]}" for path in paths]
 
     @contextmanager
     def staged(self) -> Iterator[None]:
@@ -125,7 +135,7 @@ class Store:
                     self._files.rm(self._staging, recursive=True)
 
     def publish(self, manifest: dict[str, Any]) -> None:
-        """Move the parts to their address; the manifest, which comes last, makes them complete."""
+        """Move the parts to their address; the manifest, written last, declares them complete."""
         self.check_new()
         with self._removed_on_failure():
             self._files.makedirs(self._target, exist_ok=True)

@@ -55,3 +55,12 @@ def check_choice(option: str, value: Any, allowed: tuple[Any, ...]) -> None:
     if value not in allowed:
         choices = ", ".join(str(choice) for choice in allowed)
         raise InputError(f"{option} must be one of {choices}, not {value!r}")
+
+
+def check_sign(option: str, sign: Any, least: int = 1) -> None:
+    """Reject an option that is not one plain character; with least=0 it may be empty."""
+    plain = isinstance(sign, str) and (sign == "\t" or (sign.isascii() and sign.isprintable()))
+    if not plain or not least <= len(sign) <= 1:
+        given = f"{len(sign)} characters" if isinstance(sign, str) and len(sign) > 1 else repr(sign)
+        example = '"' if option == "quote" else ", or ;"
+        raise InputError(f"{option} must be a single plain character ({example}), not {given}")

@@ -5,7 +5,7 @@
         evidence about it, read at `written_at`   ├→ no error: all are synced, then renamed
         report, picture, control group            ┘→ an error: all staged files are removed
 
-Outputs at an address are not waited for: they appear when they are written.
+Outputs at the address of a store do not take part: each appears when it is written.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from shoal.support.files import reason, sync
 
 @dataclass(eq=False)
 class _Waiting:
-    """Staged outputs: what renames them, and where each target is until then."""
+    """Staged outputs: the contexts that rename them, and the staged path of each target."""
 
     stack: ExitStack = field(default_factory=ExitStack)
-    places: dict[Path, Path] = field(default_factory=dict)
+    staged: dict[Path, Path] = field(default_factory=dict)
 
     def sync(self) -> None:
         """Write everything to the disk, so that a full one is noticed before the first rename."""
-        for target, place in self.places.items():
+        for target, path in self.staged.items():
             try:
-                for file in (*(place.iterdir() if place.is_dir() else ()), place):
+                for file in (*(path.iterdir() if path.is_dir() else ()), path):
                     sync(file)
             except OSError as error:
                 raise OutputError(f"{target}: cannot be written ({reason(error)})") from None
@@ -58,23 +58,23 @@ def outputs_together() -> Iterator[None]:
 
 @contextmanager
 def as_output(staging: AbstractContextManager[Path], target: Path) -> Iterator[Path]:
-    """Yield the place of an output while it is written.
+    """Yield the path at which an output is written.
 
     Parameters:
-        staging: Yields the place, which becomes the target when the context ends without error.
+        staging: Yields the path, which becomes the target when the context ends without error.
         target: The name of the output.
     """
     waiting = _waiting.get()
     if waiting is None:
-        with staging as place:
-            yield place
+        with staging as path:
+            yield path
         return
-    place = waiting.stack.enter_context(staging)
-    waiting.places[target.absolute()] = place
-    yield place
+    path = waiting.stack.enter_context(staging)
+    waiting.staged[target.absolute()] = path
+    yield path
 
 
 def written_at(target: Path) -> Path:
-    """Return where the content of an output is: a staged place until all outputs appear."""
+    """Return where the content of an output is: a staged path until all outputs appear."""
     waiting = _waiting.get()
-    return target if waiting is None else waiting.places.get(target.absolute(), target)
+    return target if waiting is None else waiting.staged.get(target.absolute(), target)

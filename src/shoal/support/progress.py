@@ -1,8 +1,6 @@
-"""Progress reports of long-running work.
+"""Progress of long-running work: what it reports, and how long it works without compilation.
 
-A listener can draw progress bars from them; without a listener a report costs almost nothing.
-
-The time that work takes, without the time in which its kernels are compiled.
+A listener can draw progress bars from the reports; without one, a report costs almost nothing.
 """
 
 from __future__ import annotations
@@ -35,8 +33,8 @@ def report(stage: str, done: float, total: float | None = None) -> None:
 
 
 @contextmanager
-def part_of(parts: int, place: int) -> Iterator[None]:
-    """Scale every report inside this block to one of several equal parts of its stage."""
+def part_of(parts: int, index: int) -> Iterator[None]:
+    """Scale every report inside this block to part `index` of several equal parts of its stage."""
     listener = _listener.get()
     if listener is None:
         yield
@@ -45,7 +43,7 @@ def part_of(parts: int, place: int) -> Iterator[None]:
     def scaled(progress: Progress) -> None:
         done, total = progress.done, progress.total
         if total is not None:
-            done, total = place * total + done, parts * total
+            done, total = index * total + done, parts * total
         listener(Progress(progress.stage, done, total))
 
     with listening(scaled):
@@ -62,7 +60,7 @@ def listening(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
-_left_out = 0.0
+_left_out = 0.0  # seconds of compilation so far
 
 
 def working_time() -> float:

@@ -1,24 +1,20 @@
-"""Binomial probabilities: exact as fractions, and fast as logarithms far from the mean.
+"""Binomial probabilities, and what follows from counted trials: intervals, bounds, inverses.
 
-The fast version follows Loader, "Fast and accurate computation of binomial probabilities", 2000:
-the logarithm of a factorial would lose a digit with each digit of n.
+    `exact_chance`, `exact_tail`            fractions
+    `log_chance`, `log_tail`, `log_head`    logarithms, accurate far from the mean
+    `proportion`, `clustered_proportion`    a share with its 95 % interval
+    `sum_of_chances`                        a sum of independent events with its 95 % range
+    `lower_bound`, `upper_bound`            one-sided bounds, exact for every number of trials
+    `expected_inverse`                      E(1/F) for a class of which f people were drawn
 
-Confidence intervals of counted shares, also if the trials come in clusters.
-
-Korn & Graubard, "Confidence intervals for proportions with small
-expected number of positive counts estimated from survey data", Survey Methodology 24(2), 1998.
-
-Confidence bounds on a probability from counted trials, exact for every number of trials.
-
+Loader, "Fast and accurate computation of binomial probabilities", 2000: logarithms of factorials
+would lose a digit with each digit of n.
 Clopper & Pearson, "The use of confidence or fiducial limits illustrated in the case of the
 binomial", Biometrika 26(4), 1934.
-
-The expected inverse of a negative binomial count, exactly.
-
-If f people of a class were drawn, each with probability p, the class has F ≥ f people with
-probability C(F − 1, f − 1) p^f (1 − p)^(F − f).
+Korn & Graubard, "Confidence intervals for proportions with small expected number of positive counts
+estimated from survey data", Survey Methodology 24(2), 1998 (trials in clusters).
 Benedetti & Franconi, "Statistical and technological solutions for controlled data dissemination",
-1998; Rinott, "On models for statistical disclosure risk estimation", 2003.
+1998; Rinott, "On models for statistical disclosure risk estimation", 2003 (the expected inverse).
 """
 
 from __future__ import annotations
@@ -33,6 +29,9 @@ from numpy.typing import ArrayLike
 from shoal.support.arrays import Counts, Floats
 
 _LEAST = 1e-18  # a summand below this share of the sum does not change a float
+_ERROR = 0.05  # probability that an interval misses the true value
+_MAX_CLOSED = 8  # people up to which the closed form is used, for p below one half
+_MAX_TERMS = 2000  # the series needs some 400 at most
 
 
 def exact_chance(j: int, n: int, beta: Fraction) -> Fraction:
@@ -55,8 +54,8 @@ def exact_tail(j: int, n: int, beta: Fraction) -> Fraction:
     for i in range(first, last):
         weight = weight * (n - i) * drawn // ((i + 1) * (of - drawn))  # leaves no remainder
         total += weight
-    found = Fraction(total, of**n)
-    return found if upper else 1 - found
+    tail = Fraction(total, of**n)
+    return tail if upper else 1 - tail
 
 
 def log_chance(j: int, n: int, beta: float) -> float:
@@ -131,6 +130,7 @@ def clustered_proportion(hits: Counts, tries: Counts) -> Interval:
 
     total, clusters = int(tries.sum()), int((tries > 0).sum())
     value = float(hits.sum()) / max(total, 1)
+    # one cluster says nothing about how much clusters differ
     if clusters < 2:
         return Interval(value, 0.0, 1.0)
     largest = float((tries**2).sum()) / total  # design effect if all tries of a cluster agree
@@ -173,9 +173,6 @@ def sum_of_chances(chances: Floats, seed: int = 0, draws: int = 10_000) -> Inter
     return Interval(float(chances.sum()), float(low), float(high))
 
 
-_ERROR = 0.05  # probability that an interval misses the true value
-
-
 def lower_bound(hits: ArrayLike, trials: float, error: float) -> Floats:
     """Return a lower bound on the probability of a hit.
 
@@ -216,14 +213,12 @@ def confidence_interval(hits: float, trials: float) -> tuple[float, float]:
     return float(low), float(upper_bound(hits, trials, _ERROR / 2))
 
 
-_MAX_CLOSED = 8  # people up to which the closed form is used, for p below one half
-_MAX_TERMS = 2000  # the series needs some 400 at most
-
-
 def expected_inverse(drawn: Floats, share: Floats) -> Floats:
-    """Return E(1/F) for classes of which some people were drawn.
+    """Return E(1/F) for classes of which f people were drawn, each with probability p.
 
-    It is p^f / f · ₂F₁(f, f; f + 1; 1 − p). With x = p / (1 − p), it is x ln(1/p) for f = 1,
+    Such a class has F ≥ f people with probability C(F − 1, f − 1) p^f (1 − p)^(F − f).
+
+    E(1/F) is p^f / f · ₂F₁(f, f; f + 1; 1 − p). With x = p / (1 − p), it is x ln(1/p) for f = 1,
     x − x² ln(1/p) for f = 2 and x/2 − x² + x³ ln(1/p) for f = 3; each following value is
     x (1/f − the value before). For p from one half up, where these would lose digits, and for
     larger f it is the series p / f · Σ j! / ((f + 1) … (f + j)) · (1 − p)^j of positive terms.
@@ -236,21 +231,21 @@ def expected_inverse(drawn: Floats, share: Floats) -> Floats:
     [0.693147, 0.5]
     """
     f, p = np.asarray(drawn, dtype=np.float64), np.asarray(share, dtype=np.float64)
-    found = np.empty(len(f))
+    inverses = np.empty(len(f))
     closed = (p < 0.5) & (f <= _MAX_CLOSED)
-    found[closed] = _closed(f[closed], p[closed])
-    found[~closed] = _series(f[~closed], p[~closed])
-    return found
+    inverses[closed] = _closed(f[closed], p[closed])
+    inverses[~closed] = _series(f[~closed], p[~closed])
+    return inverses
 
 
 def _closed(f: Floats, p: Floats) -> Floats:
     ratio = p / (1 - p)
-    value = -ratio * np.log(p)
-    found = value.copy()
+    value = -ratio * np.log(p)  # of f = 1
+    inverses = value.copy()
     for size in range(2, _MAX_CLOSED + 1):
-        value = ratio * (1 / (size - 1) - value)
-        found = np.where(f == size, value, found)
-    return found
+        value = ratio * (1 / (size - 1) - value)  # from f = size − 1 to f = size
+        inverses = np.where(f == size, value, inverses)
+    return inverses
 
 
 def _series(f: Floats, p: Floats) -> Floats:

@@ -1,8 +1,11 @@
-"""Parts of messages: options, counts with nouns, percentages, lists, names, masked addresses.
+"""Parts of messages and reports: how options, counts, shares, lists and names are written.
 
-Small HTML tables for notebooks, with every text escaped.
+    messages    `option`, `counted`, `percent_of`, `listed_names`, `describe_exit`, …
+    secrets     `without_secrets` hides user, password and query of every address in a message
+    notebooks   `html_table`: a small table, every text escaped
+    JSON        `plain`: any result as plain data
 
-Plain data: what JSON can hold.
+Only the standard library: errors are worded here, so nothing of Shoal can be imported.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
+import signal
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -42,7 +46,7 @@ def option(name: str, value: str | bool | Sequence[str] | None = None) -> str:
 
     Parameters:
         name: The name in Python.
-        value: The value to give; if None, the user knows which.
+        value: The value to show; None shows only that a value is needed.
 
     >>> option("force", True), option("decimal", ","), option("person")
     ('force=True', "decimal=','", 'person=…')
@@ -87,7 +91,8 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     >>> counted(1, "row is", "rows are")
     '1 row is'
     """
-    return f"{count:,} {one if count == 1 else many or _plural(one)}"
+    regular = f"{one}es" if one.endswith("s") else f"{one}s"
+    return f"{count:,} {one if count == 1 else many or regular}"
 
 
 def people_in_rows(people: int, rows: int) -> str:
@@ -111,10 +116,6 @@ def rows_about(rows: int, people: int, kind: str = "") -> str:
     if people == rows:
         return counted(rows, f"{before}record")
     return f"{counted(rows, f'{before}row')} about {counted(people, 'person', 'people')}"
-
-
-def _plural(one: str) -> str:
-    return f"{one}es" if one.endswith("s") else f"{one}s"
 
 
 def folded_name(name: str) -> str:
@@ -163,6 +164,25 @@ def listed_names(names: Sequence[str], most: int | None = None) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def describe_exit(status: int) -> str:
+    """Return how a process ended, from its exit status.
+
+    Parameters:
+        status: The status; a negative one is the number of the signal that ended it.
+
+    >>> describe_exit(3), describe_exit(-15)
+    ('the process exited with status 3', 'the process was killed by SIGTERM')
+    """
+    if status >= 0:
+        return f"the process exited with status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    cause = ", possibly out of memory" if name == "SIGKILL" else ""
+    return f"the process was killed by {name}{cause}"
+
+
 def html_table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], note: str = ""
 ) -> str:
@@ -184,7 +204,7 @@ def html_table(
 
 
 def html_rows(caption: str, data: Any, note: str = "") -> str:
-    """Return the rows of an Arrow table the same way."""
+    """Return an Arrow table as `html_table` does."""
     rows = zip(*(column.to_pylist() for column in data.columns), strict=True)
     return html_table(caption, data.column_names, rows, note)
 

@@ -20,7 +20,8 @@ import numpy as np
 
 from shoal.errors import HierarchyError, InputError
 from shoal.support.arrays import Codes, Counts, Floats, frozen
-from shoal.support.files import check_sign, read_text, replace_file
+from shoal.support.files import read_text, replace_file
+from shoal.support.options import check_sign
 from shoal.support.wording import counted
 from shoal.table.ruler import PLAIN, Ruler
 

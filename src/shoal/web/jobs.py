@@ -28,7 +28,7 @@ from typing import Any, Literal
 from shoal.comparison.runner import is_importable
 from shoal.errors import InputError
 from shoal.support.files import sweep
-from shoal.support.processes import describe_exit
+from shoal.support.wording import describe_exit
 from shoal.web.worker import CANCEL, READY, read_message
 
 State = Literal["running", "done", "failed", "cancelled"]

@@ -274,8 +274,7 @@ def as_written(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
     """
     from shoal.files.text_files import first_line, is_utf8
     from shoal.files.typed_files import SPREADSHEETS
-    from shoal.support.addresses import address_of
-    from shoal.support.files import is_database
+    from shoal.support.addresses import address_of, is_database
 
     found = dict(stated)
     if is_database(file) or address_of(file) is not None:
