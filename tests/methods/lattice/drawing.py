@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import product
 
 import pyarrow as pa
+from hypothesis import strategies as st
 
 from shoal import Hierarchy, Table
 
+SEEDS = st.integers(0, 2**32 - 1)  # of random tables
 HIDDEN = "*"
 ILLNESSES = ("flu", "cold", "gout")
 

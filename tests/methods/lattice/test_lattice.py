@@ -7,7 +7,9 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.methods.lattice.drawing import draw_table
+from hypothesis import given
+from tests.examples import examples
+from tests.methods.lattice.drawing import SEEDS, draw_table
 
 import shoal
 from shoal import Table
@@ -40,7 +42,8 @@ def equal(one, other):
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@given(seed=SEEDS)
+@examples(300)
 def test_every_node_is_measured_as_counting_by_hand_does(seed):
     drawn = draw_table(np.random.default_rng(seed))
     lattice = Lattice.of(drawn.table)
@@ -54,13 +57,15 @@ def test_every_node_is_measured_as_counting_by_hand_does(seed):
         assert lattice.measure_node(node, k) == expected
 
 
-@pytest.mark.parametrize("seed", range(300, 340))
+@given(seed=SEEDS)
+@examples(40)
 def test_the_number_of_threads_changes_nothing(seed):
     lattice = Lattice.of(draw_table(np.random.default_rng(seed)).table)
     assert equal(lattice.measure(3, threads=1), lattice.measure(3, threads=2))
 
 
-@pytest.mark.parametrize("seed", range(340, 380))
+@given(seed=SEEDS)
+@examples(40)
 def test_attributes_alone_are_measured_as_their_own_table(seed):
     draw = np.random.default_rng(seed)
     drawn = draw_table(draw, attributes=4)
@@ -71,7 +76,8 @@ def test_attributes_alone_are_measured_as_their_own_table(seed):
     assert equal(part.measure(3), Lattice.of(alone).measure(3))
 
 
-@pytest.mark.parametrize("seed", range(380, 460))
+@given(seed=SEEDS)
+@examples(80)
 def test_no_node_below_the_corner_would_do(seed):
     draw = np.random.default_rng(seed)
     drawn = draw_table(draw)

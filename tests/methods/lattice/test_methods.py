@@ -9,8 +9,10 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
 from tests import oracle
-from tests.methods.lattice.drawing import cost, draw_table
+from tests.examples import examples
+from tests.methods.lattice.drawing import SEEDS, cost, draw_table
 
 import shoal
 from shoal import EntropyLDiversity, KAnonymity, LDiversity, Table, TCloseness
@@ -201,7 +203,8 @@ def table_for(seed, rows=24):
 
 @pytest.mark.parametrize("share", [0, 0.2, 1.0])
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@pytest.mark.parametrize("seed", range(14))
+@given(seed=SEEDS)
+@examples(14)
 def test_flash_finds_what_brute_force_over_all_nodes_finds(seed, model, share):
     drawn = table_for(seed)
     possible = anonymous(seed, model, share)
@@ -237,7 +240,8 @@ def penalty_at(seed, model, node):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@pytest.mark.parametrize("seed", range(20, 40))
+@given(seed=SEEDS)
+@examples(20)
 def test_without_suppression_all_optimal_methods_agree(seed, model):
     drawn = table_for(seed)
     options = {"flash": {"objective": "precision"}, "ola": {}, "mingen": {}, "incognito": {}}
@@ -256,7 +260,8 @@ def test_without_suppression_all_optimal_methods_agree(seed, model):
 @pytest.mark.parametrize("share", [0, 0.2])
 @pytest.mark.parametrize("model", MODELS[:3], ids=str)
 @pytest.mark.parametrize("method", ["ola", "incognito"])
-@pytest.mark.parametrize("seed", range(40, 56))
+@given(seed=SEEDS)
+@examples(16)
 def test_candidates_are_all_minimal_nodes_cheapest_first(seed, method, model, share):
     """Sizes and distinct values only rise with the levels, so the minimal nodes say all."""
     drawn = table_for(seed)
@@ -280,7 +285,8 @@ def test_candidates_are_all_minimal_nodes_cheapest_first(seed, method, model, sh
 
 
 @pytest.mark.parametrize("share", [0, 0.2])
-@pytest.mark.parametrize("seed", range(60, 80))
+@given(seed=SEEDS)
+@examples(20)
 def test_samarati_finds_the_lowest_height_that_brute_force_finds(seed, share):
     drawn = table_for(seed)
     possible = anonymous(seed, MODELS[1], share)
@@ -294,7 +300,8 @@ def test_samarati_finds_the_lowest_height_that_brute_force_finds(seed, share):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
-@pytest.mark.parametrize("seed", range(80, 100))
+@given(seed=SEEDS)
+@examples(20)
 def test_mingen_lists_every_node_of_least_distortion(seed, model):
     drawn = table_for(seed)
     possible = anonymous(seed, model, 0.2)
@@ -485,7 +492,8 @@ def test_local_recoding_takes_up_what_the_first_node_leaves(method):
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
 @pytest.mark.parametrize("method", ["ola", "flash"])
-@pytest.mark.parametrize("seed", range(100, 115))
+@given(seed=SEEDS)
+@examples(15)
 def test_local_recoding_keeps_the_model_and_loses_no_more(seed, method, model):
     drawn = table_for(seed)
     if not anonymous(seed, model, 0.3):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
-from tests.methods.lattice.drawing import draw_table
+from tests.methods.lattice.drawing import SEEDS, draw_table
 from tests.methods.lattice.letters import CELLS, neighbours, small
 
 import shoal
@@ -26,7 +26,8 @@ from shoal.methods.lattice.node_choice import GRID, NodeChoice, all_published, s
 FILLS = [None, LevelInterpolation(), DictionaryInterpolation(0, 1)]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@given(seed=SEEDS)
+@examples(60)
 def test_records_expected_to_be_kept_are_counted_at_every_node(seed):
     drawn = draw_table(np.random.default_rng(seed))
     k, beta = 2 + seed % 3, (0.3, 0.7, 1.0)[seed % 3]
@@ -46,7 +47,8 @@ def test_records_expected_to_be_kept_are_counted_at_every_node(seed):
         assert choice.kept[node] % GRID == 0
 
 
-@pytest.mark.parametrize("seed", range(60, 90))
+@given(seed=SEEDS)
+@examples(30)
 def test_classes_apart_are_those_of_a_further_attribute(seed):
     drawn = draw_table(np.random.default_rng(seed))
     apart = all_published(drawn.table)

@@ -6,9 +6,11 @@ from typing import get_args
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
 from tests import oracle
 from tests.cases import told
-from tests.methods.lattice.drawing import cost, draw_table
+from tests.examples import examples
+from tests.methods.lattice.drawing import SEEDS, cost, draw_table
 
 import shoal
 from shoal import KAnonymity, LDiversity, Table, TCloseness
@@ -27,12 +29,13 @@ def kept_by(drawn, model):
     )
 
 
-def drawn_for(seed, first=0):
-    drawn = draw_table(np.random.default_rng(first + seed), attributes=1 + seed % 3)
+def drawn_for(seed):
+    drawn = draw_table(np.random.default_rng(seed), attributes=1 + seed % 3)
     return drawn, Lattice.of(drawn.table)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@given(seed=SEEDS)
+@examples(12)
 def test_a_node_costs_what_its_cells_cost_one_by_one(seed):
     drawn, lattice = drawn_for(seed)
     costs = {o: Costs(lattice, o) for o in OBJECTIVES if o != "ncp"}
@@ -45,7 +48,8 @@ def test_a_node_costs_what_its_cells_cost_one_by_one(seed):
             assert exact == pytest.approx({o: cost(drawn, o, node, kept) for o in costs})
 
 
-@pytest.mark.parametrize("seed", range(40))
+@given(seed=SEEDS)
+@examples(40)
 def test_the_certainty_penalty_is_that_of_the_release(seed):
     drawn, lattice = drawn_for(seed)
     costs = Costs(lattice, "ncp")
@@ -57,9 +61,10 @@ def test_the_certainty_penalty_is_that_of_the_release(seed):
                 assert costs.exact(node, found) == pytest.approx(shoal.metrics.ncp(release))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@given(seed=SEEDS)
+@examples(30)
 def test_the_bound_is_never_above_the_cost(seed):
-    drawn, lattice = drawn_for(seed, first=100)
+    drawn, lattice = drawn_for(seed)
     costs = {o: Costs(lattice, o) for o in OBJECTIVES}
     for model, k in zip(MODELS, (3, 2, 1), strict=True):
         bounds = {o: each.bound(lattice.measure(k)) for o, each in costs.items()}
@@ -70,9 +75,10 @@ def test_the_bound_is_never_above_the_cost(seed):
                     assert bounds[objective][node] <= each.exact(node, found) + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(30))
+@given(seed=SEEDS)
+@examples(30)
 def test_where_the_pass_says_the_cost_it_is_exact(seed):
-    drawn, lattice = drawn_for(seed, first=200)
+    drawn, lattice = drawn_for(seed)
     k = 2 + seed % 5
     costs = {o: Costs(lattice, o) for o in OBJECTIVES}
     known = {o: each.by_pass(lattice.measure(k)) for o, each in costs.items()}

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.methods.lattice.crowds import KINDS, draw_crowd
-from tests.methods.lattice.drawing import cost
+from tests.methods.lattice.drawing import SEEDS, cost
 
 import shoal
 from shoal import AlphaKAnonymity, KAnonymity, LDiversity, Table, TCloseness
@@ -91,7 +91,8 @@ def test_no_node_below_the_corner_would_do(seed, kind, k):
             assert above.suppressed[node] <= suppressed
 
 
-@pytest.mark.parametrize("seed", range(30))
+@given(seed=SEEDS)
+@examples(30)
 def test_attributes_alone_are_counted_as_their_own_table(seed):
     draw = np.random.default_rng(seed)
     crowd = draw_crowd(draw, "several", attributes=4)
@@ -244,18 +245,12 @@ def run(seed, kind, model, method, share, **options):
     return shoal.anonymize(table, model, method, max_suppression=share, **options)
 
 
-CASES = [
-    pytest.mark.parametrize("share", [0, 0.25]),
-    pytest.mark.parametrize("model", MODELS, ids=str),
-    pytest.mark.parametrize("kind", ["constant", "several", "homes", "shared homes"]),
-    pytest.mark.parametrize("seed", range(4)),
-]
-
-
 def cases(test):
-    for mark in CASES:
-        test = mark(test)
-    return test
+    """Run a test with every model and share, each on the same random tables."""
+    named = st.sampled_from(["constant", "several", "homes", "shared homes"])
+    test = given(seed=SEEDS, kind=named)(examples(16)(test))
+    test = pytest.mark.parametrize("model", MODELS, ids=str)(test)
+    return pytest.mark.parametrize("share", [0, 0.25])(test)
 
 
 @cases
