@@ -1,13 +1,18 @@
 """Write the pages that are derived from the code, and the outputs that the other pages show.
 
-`python docs/_generate.py` rewrites commands.md, api.md, the table in metrics.md and the options of
-each method, and runs every example.
+`python docs/_generate.py` rewrites commands.md, api.md, the table in metrics.md, the options of
+each method and the picture of the rooms, and runs the examples. It skips pages whose examples have
+run with the same code, page and libraries; `--all` runs them too.
 """
 
 from __future__ import annotations
 
+import hashlib
+import importlib.metadata
 import importlib.util
 import inspect
+import json
+import os
 import re
 import sys
 import tempfile
@@ -26,6 +31,7 @@ from shoal.cli.catalogue import default_of, described_options, other_values
 from shoal.cli.shared.options import EXAMPLES
 
 DOCS = Path(__file__).parent
+SEEN = DOCS.parent / "build" / "examples.json"  # {page: the digest with which its examples ran}
 
 
 def beside(name: str) -> types.ModuleType:
@@ -93,14 +99,58 @@ def main() -> None:
     (DOCS / "commands.md").write_text(commands(), encoding="utf-8")
     (DOCS / "api.md").write_text(api(), encoding="utf-8")
     (DOCS / "metrics.md").write_text(metrics(), encoding="utf-8")
+    picture = beside("house")
+    picture.PICTURE.write_text(picture.house(), encoding="utf-8")
     for page in pages():
         page.write_text(with_options(page.read_text(encoding="utf-8")), encoding="utf-8")
-    refresh = beside("examples").refresh
+    ran = run_examples(code_digest(), again="--all" in sys.argv)
+    print(f"up to date; examples ran on {len(ran)} of {len(pages())} pages:", ", ".join(ran))
+
+
+def run_examples(code: str, *, again: bool = False) -> list[str]:
+    """Insert the outputs of examples into the pages, and return the names of pages that ran.
+
+    code: a digest of what the examples run. A page that ran with it is unchanged by another run.
+    again: run such pages too.
+    """
+    refresh, ran = beside("examples").refresh, []
+    seen = {} if again or not SEEN.exists() else json.loads(SEEN.read_text(encoding="utf-8"))
     for page in pages():
+        name, text = page.relative_to(DOCS).as_posix(), page.read_text(encoding="utf-8")
+        if seen.get(name) == _digest(code, text):
+            continue
         with tempfile.TemporaryDirectory() as folder:
-            text = page.read_text(encoding="utf-8")
-            page.write_text(refresh(text, Path(folder)), encoding="utf-8")
-    print("up to date:", ", ".join(str(page.relative_to(DOCS)) for page in pages()))
+            text = refresh(text, Path(folder))
+        page.write_text(text, encoding="utf-8")
+        seen[name] = _digest(code, text)
+        SEEN.parent.mkdir(exist_ok=True)
+        SEEN.write_text(json.dumps(seen, indent=1), encoding="utf-8")
+        ran.append(name)
+    return ran
+
+
+def code_digest() -> str:
+    """Return a digest of Shoal, of the program that runs examples, and of their surroundings."""
+    source = Path(shoal.__file__).parent
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    files = [path for path in files if "__pycache__" not in path.parts]
+    libraries = {(each.name, each.version) for each in importlib.metadata.distributions()}
+    options = sorted(item for item in os.environ.items() if item[0].startswith("SHOAL_"))
+    return _digest(
+        sys.version,
+        str(sorted(libraries)),
+        str(options),
+        *(f"{path.relative_to(source)} {_file_digest(path)}" for path in files),
+        _file_digest(DOCS / "_examples.py"),
+    )
+
+
+def _file_digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 def pages() -> list[Path]:

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.cases import docs_module
 
 import shoal
 
 SOURCE = Path(shoal.__file__).parent
-ROOT = SOURCE.parents[1]
-# CONTRIBUTING.md states the level of each room: a room imports rooms of lower levels.
-LEVELS = {
-    room: int(level)
-    for level, room in re.findall(
-        r"^\| (\d+) \| `(\w+)` \|",
-        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
-}
+house = docs_module("house")
+LEVELS = house.stated_levels()  # a room imports rooms of lower levels
 FREE = {"errors", "_version", "_starting"}  # belong to no room; everything may import them
 DOORS = {"core", "reading"}  # offer public names under their former modules; nobody else does
 UPWARDS = {  # what points up, and why
@@ -45,29 +37,42 @@ PUBLIC = """
 """.split()  # besides methods and models, which the contract test names
 
 
-def imported(path):
-    """Return the parts of Shoal that a module imports, at its top or inside its functions."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal"):
-            parts = node.module.split(".")
-            yield from [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
-        elif isinstance(node, ast.Import):
-            yield from [a.name.split(".")[1] for a in node.names if a.name.startswith("shoal.")]
-
-
 def test_imports_point_one_way():
     """And every exception is one that is listed."""
-    upwards = {}
-    for path in SOURCE.rglob("*.py"):
-        room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    upwards = set()
+    for room, parts in house.imports().items():
         if room in {"__init__", "__main__"} | DOORS | FREE:
             continue
-        for part in set(imported(path)) - {room} - FREE:
+        for part in parts - FREE:
             level = LEVELS.get(part, sys.maxsize)  # a door, or a name of the front page
             if level >= LEVELS[room] and (level or LEVELS[room]):
-                upwards.setdefault((room, part), set()).add(path.name)
-    assert upwards.keys() == UPWARDS.keys(), upwards
+                upwards.add((room, part))
+    assert upwards == set(UPWARDS)
+
+
+def test_the_picture_of_the_rooms_is_up_to_date():
+    picture = house.PICTURE.read_text(encoding="utf-8")
+    assert picture == house.house(), "run  python docs/_house.py"
+    assert picture.count("stroke-dasharray") == len(UPWARDS)
+
+
+def test_an_arrow_is_drawn_unless_a_longer_way_replaces_it():
+    levels = {"ground": 0, "middle": 1, "beside": 1, "top": 2}
+    arrows = {
+        "ground": {"top"},
+        "middle": {"ground"},
+        "beside": set(),
+        "top": {"middle", "ground", "beside", "errors"},
+    }
+    found = house.needed(arrows, levels)
+    assert found == {
+        "ground": set(),
+        "middle": {"ground"},
+        "beside": set(),
+        "top": {"middle", "beside"},
+    }
+    assert house.exceptions(arrows, levels)["ground"] == {"top"}
+    assert house.exceptions(arrows, levels)["top"] == set()
 
 
 def test_shoal_imports_no_study_and_a_study_no_benchmark():

@@ -1,14 +1,13 @@
 """The documentation is correct: its examples run, and its generated pages match the code."""
 
 import importlib
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 import yaml
+from tests.cases import docs_module, told
 
 import shoal
 from shoal.methods.algorithm import options_of
@@ -21,15 +20,7 @@ PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
 ADVICE = "run  python docs/_generate.py"
 
 
-def load(name):
-    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"_{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-examples = load("examples")
+examples = docs_module("examples")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -41,7 +32,7 @@ def test_examples_run_and_print_what_the_page_shows(page, tmp_path):
 
 @pytest.mark.parametrize("name", ["commands", "api", "metrics"])
 def test_generated_pages_are_up_to_date(name):
-    fresh = getattr(load("generate"), name)()
+    fresh = getattr(docs_module("generate"), name)()
     text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     assert examples.alike(text) == examples.alike(fresh), ADVICE
 
@@ -117,41 +108,75 @@ def test_an_output_that_has_changed_is_noticed(tmp_path):
     assert "\n2\n```" in examples.refresh(page, tmp_path)
 
 
+def test_examples_run_again_where_the_page_or_the_code_has_changed(tmp_path, monkeypatch):
+    generate = docs_module("generate")
+    monkeypatch.setattr(generate, "DOCS", tmp_path)
+    monkeypatch.setattr(generate, "SEEN", tmp_path / "build" / "examples.json")
+    monkeypatch.setattr(generate, "beside", lambda _: examples)
+    page = tmp_path / "page.md"
+    wrong = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
+    page.write_text(wrong)
+    assert generate.run_examples("code") == ["page.md"]
+    assert page.read_text() == wrong.replace("3", "2")
+    assert generate.run_examples("code") == []
+    assert generate.run_examples("other code") == ["page.md"]
+    assert generate.run_examples("other code", again=True) == ["page.md"]
+    page.write_text(wrong)
+    assert generate.run_examples("other code") == ["page.md"]
+    assert page.read_text() == wrong.replace("3", "2")
+
+
+def test_what_examples_run_is_the_source_of_shoal(tmp_path, monkeypatch):
+    generate, source = docs_module("generate"), tmp_path / "shoal"
+    source.mkdir()
+    (source / "__init__.py").write_text("")
+    (source / "page.html").write_text("one")
+    monkeypatch.setattr(generate.shoal, "__file__", str(source / "__init__.py"))
+    before = generate.code_digest()
+    assert generate.code_digest() == before
+    (source / "page.html").write_text("two")
+    assert generate.code_digest() != before
+
+
 METHOD_PAGES = sorted((DOCS / "methods").glob("*.md"))
 
 
-@pytest.mark.parametrize("name", shoal.METHODS)
-def test_every_method_says_what_it_is_good_for_what_it_costs_and_when_not_to_use_it(name):
+def test_every_method_says_what_it_is_good_for_what_it_costs_and_when_not_to_use_it():
     texts = [page.read_text(encoding="utf-8") for page in METHOD_PAGES]
-    heading = re.compile(rf"^##+ {name}\n((?:(?!##).*\n)*)", re.MULTILINE)
-    (section,) = [found[1] for text in texts for found in heading.finditer(text)]
-    for part in ("Good for", "Costs", "Not for"):
-        assert re.search(rf"^\*\*{part}\.\*\* \S", section, re.MULTILINE), part
     chosen, _, measured = (DOCS / "methods" / "index.md").read_text().partition("{#costs}")
-    assert re.search(rf"^\| \[?`{name}`", chosen, re.MULTILINE)
-    assert re.search(rf"^\| `{name}` \| [\d.]+, ", measured, re.MULTILINE)
+    for name in shoal.METHODS:
+        heading = re.compile(rf"^##+ {name}\n((?:(?!##).*\n)*)", re.MULTILINE)
+        with told(name):
+            (section,) = [found[1] for text in texts for found in heading.finditer(text)]
+            for part in ("Good for", "Costs", "Not for"):
+                assert re.search(rf"^\*\*{part}\.\*\* \S", section, re.MULTILINE), part
+            assert re.search(rf"^\| \[?`{name}`", chosen, re.MULTILINE)
+            assert re.search(rf"^\| `{name}` \| [\d.]+, ", measured, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", shoal.METHODS)
-def test_the_page_of_a_method_lists_every_option_that_it_has_and_no_other(name):
+def test_the_page_of_a_method_lists_every_option_that_it_has_and_no_other():
     texts = [page.read_text(encoding="utf-8") for page in METHOD_PAGES]
-    table = re.compile(rf"^<!-- options of {name} -->\n\n((?:\|.*\n)+)", re.MULTILINE)
-    (rows,) = [found[1] for text in texts for found in table.finditer(text)]
-    listed = re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", rows, re.MULTILINE)
-    options = {each.name: each for each in options_of(shoal.METHODS[name])}
-    assert [option for option, _ in listed] == list(options)
-    for option, default in listed:
-        assert yaml.safe_load(default) == options[option].default
-        assert options[option].meaning, f"{name}: {option} has no meaning in the docstring"
+    for name, method in shoal.METHODS.items():
+        table = re.compile(rf"^<!-- options of {name} -->\n\n((?:\|.*\n)+)", re.MULTILINE)
+        options = {each.name: each for each in options_of(method)}
+        with told(name):
+            (rows,) = [found[1] for text in texts for found in table.finditer(text)]
+            listed = re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", rows, re.MULTILINE)
+            assert [option for option, _ in listed] == list(options)
+            for option, default in listed:
+                assert yaml.safe_load(default) == options[option].default
+                assert options[option].meaning, f"{option} has no meaning in the docstring"
 
 
-@pytest.mark.parametrize("page", METHOD_PAGES, ids=lambda page: page.name)
-def test_options_on_the_pages_of_methods_exist_and_are_those_of_the_code(page):
-    text = page.read_text(encoding="utf-8")
-    assert load("generate").with_options(text) == text, ADVICE
+def test_options_on_the_pages_of_methods_exist_and_are_those_of_the_code():
+    with_options = docs_module("generate").with_options
     known = {each.name for method in shoal.METHODS.values() for each in options_of(method)}
-    assert set(re.findall(r"`(\w+)=[^`]+`", text)) - known == set()
-    assert set(re.findall(r"-O (\w+)=", text)) - known == set()
+    for page in METHOD_PAGES:
+        text = page.read_text(encoding="utf-8")
+        with told(page.name):
+            assert with_options(text) == text, ADVICE
+            assert set(re.findall(r"`(\w+)=[^`]+`", text)) - known == set()
+            assert set(re.findall(r"-O (\w+)=", text)) - known == set()
 
 
 def test_the_letters_of_a_publication_are_not_given_for_options():
@@ -160,22 +185,27 @@ def test_the_letters_of_a_publication_are_not_given_for_options():
     assert not re.findall(r"`[A-Za-z]`", section)
 
 
-@pytest.mark.parametrize("page", METHOD_PAGES, ids=lambda page: page.name)
-def test_costs_of_a_method_are_those_of_the_table(page):
-    text = page.read_text(encoding="utf-8")
-    assert load("costs").with_costs(text) == text, "run  python docs/_costs.py"
+def test_costs_of_a_method_are_those_of_the_table():
+    with_costs = docs_module("costs").with_costs
+    texts = {page.name: page.read_text(encoding="utf-8") for page in METHOD_PAGES}
+    found = [name for name, text in texts.items() if with_costs(text) != text]
+    assert found == [], "run  python docs/_costs.py"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_pictures_are_the_projects_own(page):
-    for shown in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / shown).resolve().parent == DOCS / "pictures"
-        assert (page.parent / shown).is_file()
+def test_pictures_are_the_projects_own():
+    for page in PAGES:
+        for shown in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+            with told(page.name, shown):
+                assert (page.parent / shown).resolve().parent == DOCS / "pictures"
+                assert (page.parent / shown).is_file()
 
 
-@pytest.mark.parametrize("picture", sorted((DOCS / "pictures").glob("*.svg")), ids=lambda p: p.name)
-def test_pictures_are_small_and_need_nothing_else(picture):
-    text = picture.read_text(encoding="utf-8")
-    assert len(text) < 200_000
-    assert "<script" not in text
-    assert "href=" not in text
+def test_pictures_are_small_and_need_nothing_else():
+    pictures = sorted((DOCS / "pictures").glob("*.svg"))
+    assert pictures
+    for picture in pictures:
+        text = picture.read_text(encoding="utf-8")
+        with told(picture.name):
+            assert len(text) < 200_000
+            assert "<script" not in text
+            assert "href=" not in text
