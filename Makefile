@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install browser java pictures warm wheel demo test deep lowest mutate lint format bench bench-scale house siege study docs clean
+.PHONY: install browser java pictures warm wheel demo check test deep lowest mutate lint format bench bench-scale house siege study docs clean
 
 install: $(VENV)/.installed
 
@@ -54,6 +54,12 @@ java:
 # The pictures of docs/web.md, taken while the app is tested.
 pictures: install browser
 	SHOAL_PICTURES=1 $(BIN)/python -m pytest tests/web/browser/test_flow.py
+
+# A quick answer while editing: style, layers, and a test of each kind of work, listed in one file.
+check: $(VENV)/.warm
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -n 2 --dist worksteal @tests/check.txt
 
 test: $(VENV)/.warm browser java
 	$(BIN)/python -m pytest -n 2 --dist worksteal

@@ -96,3 +96,18 @@ def test_folders_mirror_the_source():
     folders = {path.relative_to(HERE) for path in HERE.rglob("*/") if path.name != "__pycache__"}
     folders -= {Path("web/browser")}  # all screens together
     assert [f for f in folders if not ((SOURCE / f).is_dir() or (HERE.parent / f).is_dir())] == []
+
+
+def test_what_make_check_runs_is_there():
+    """A quick answer is one test of each family of methods and of each kind of work."""
+    listed = (HERE / "check.txt").read_text(encoding="utf-8").split()
+    missing = []
+    for line in listed:
+        path, _, test = line.removeprefix("tests/").partition("::")
+        found = functions(parsed(path)) if path in FILES else None
+        if found is None or (test and test.partition("[")[0] not in [f.name for f in found]):
+            missing.append(line)
+    assert missing == []
+    folders = {line.split("/")[1] for line in listed if line.count("/") > 1}
+    rooms = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").is_file()}
+    assert {room for room in rooms if (HERE / room).is_dir()} - folders == set()
