@@ -33,6 +33,7 @@ import scaling
 import several
 import shifts
 import start
+import suggestions
 import utility
 import web
 from jobs import HERE
@@ -58,6 +59,7 @@ SECTIONS: dict[str, Any] = {
     "dp": dp,
     "robust": robust,
     "start": start,
+    "suggestions": suggestions,
     "web": web,
     "mutation": mutation,
 }

@@ -92,6 +92,13 @@ TARGETS: dict[str, dict[str, float]] = {
     "best node adult 10, expected rows": {"chance": 0.95},
     "planner, any k and β": {"slowest_ms": 10.0},
     "5 digits networks, 30 epochs": {"wall": 60.0},
+    "suggestions, agreement": {"agreement": 0.9},
+    "suggestions, identifiers": {"identifiers": 0},
+    "suggestions, untouched": {"untouched": 0},
+    "suggestions, ran": {"ran": 1.0},
+    "suggestions, with_lists": {"with_lists": 0},
+    "suggestions, kept_ratio": {"kept_ratio": 0.9},
+    "inspect, 100 columns x 100,000 rows": {"cpu": 5.0},
     "C&W, 81 examples, one network": {"success": 1.0, "length_ratio": 1.0, "gain": 3.0},
     "C&W, 9 examples, each of 5 networks": {
         "wall": 60.0,
@@ -118,8 +125,14 @@ _TEXT = {
     "success": "success ≥ {:.0%}",
     "granularity": "granularity ≥ {:g}",
     "length_ratio": "L2 ≤ {:g} x",
+    "agreement": "≥ {:.0%}",
+    "identifiers": "≤ {:g}",
+    "untouched": "≤ {:g}",
+    "ran": "≥ {:.0%}",
+    "with_lists": "≤ {:g}",
+    "kept_ratio": "≥ {:.0%}",
 }
-_LEAST = ("gain", "proven", "chance", "success", "granularity")
+_LEAST = ("gain", "proven", "chance", "success", "granularity", "agreement", "ran", "kept_ratio")
 
 
 def verdict(name: str, figures: Mapping[str, float]) -> str:
