@@ -347,7 +347,7 @@ def test_verify_tells_whether_a_model_holds(shoal, folder):
     broken = shoal("verify", "out.csv", *options, "-k", 3)
     assert (broken.status, broken.err) == (1, "")
     assert "does not hold" in broken.out
-    assert "1 of 2 classes break it (2 records)" in broken.out
+    assert "1 of 2 classes violate it (2 records)" in broken.out
     assert parsed(shoal("verify", "out.csv", *options, "-k", 2, "--json"))["check"]["holds"]
     told = parsed(shoal("verify", "out.csv", *options, "-k", 3, "--json"), status=1)
     assert (told["check"]["holds"], told["check"]["failing_records"]) == (False, 2)
@@ -486,7 +486,7 @@ def test_a_wide_hierarchy_is_drawn_so_far_only(shoal, folder):
     drawn = shoal("hierarchy", "show", "wide.csv", "--most", 20, "--lines", 7).out.splitlines()
     assert drawn[0] == whole[0]
     assert len(drawn) == 8
-    assert drawn[-1].startswith("… more")
+    assert drawn[-1].startswith("… the tree has more lines")
     exact = shoal("hierarchy", "show", "wide.csv", "--most", 20, "--lines", 31)
     assert exact.out.splitlines() == whole
 
@@ -663,7 +663,7 @@ def test_verify_judges_the_rows_of_a_person_together(shoal, folder):
     asked = ("verify", "visits.csv", "--quasi", "ward", "--person", "patient", "-k", 3)
     linked = shoal(*asked)
     assert linked.status == 1
-    assert "1 of 3 classes break it (1 record)" in " ".join(linked.out.split())
+    assert "1 of 3 classes violate it (1 record)" in " ".join(linked.out.split())
     assert shoal(*asked, "--unlinked").status == 0
     events = ("verify", "visits.csv", "--quasi", "ward", "--person", "patient")
     assert shoal(*events, "--model", "km-anonymity(4, 2)").status == 0

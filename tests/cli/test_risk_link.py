@@ -32,7 +32,7 @@ def test_a_raw_file_gives_everybody_away(shoal, files):
     assert (found["success"]["hits"], found["success"]["present"]) == (8, 8)
     assert found["success"]["precision"]["value"] == 1
     shown = shoal(*asked).out
-    for part in ("8 people looked for among 8 records, on age, sex", "precision", "by guessing"):
+    for part in ("searched for 8 people among 8 records, by age, sex", "precision", "by guessing"):
         assert part in shown
     assert "QX" not in shown
 
@@ -187,7 +187,7 @@ def test_the_attack_is_rehearsed_on_a_table_of_ones_own(shoal, folder):
     assert found["released"]["certain"] == 0
     assert found["released"]["success"]["recall"]["value"] <= 0.4
     shown = shoal(*asked, "--known", "age")
-    assert "60 people looked for among 60 records, on age" in shown.out
+    assert "searched for 60 people among 60 records, by age" in shown.out
     assert "recall" in shown.out
     assert "QX" not in shown.out + shown.err
 

@@ -34,7 +34,6 @@ from shoal.cli import (
     verify,
     warm,
 )
-from shoal.cli import demo as web
 from shoal.cli.shared.console import CLOSED_PIPE, OutputFailed, guarded
 from shoal.cli.shared.options import Command, Group
 
@@ -52,7 +51,7 @@ app = typer.Typer(
 _MAKE, _JUDGE, _MORE = "Make a release", "Evaluate a release", "Other guarantees"
 _LIST = "Look up and set up"
 app.command(cls=Command, rich_help_panel=_MAKE)(demo.demo)
-app.command(cls=Command, rich_help_panel=_MAKE)(web.web)
+app.command(cls=Command, rich_help_panel=_MAKE)(demo.web)
 app.command(cls=Command, rich_help_panel=_MAKE)(inspect.inspect)
 app.command(cls=Command, rich_help_panel=_MAKE)(anonymize.anonymize)
 app.command(cls=Command, rich_help_panel=_MAKE)(compare.compare)

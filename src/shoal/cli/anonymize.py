@@ -1,8 +1,15 @@
 """`shoal anonymize`: make a verified release of a file.
 
-A control group: people who are held back from a release, to measure attacks on it.
+A command line passes through these steps; any of them may end it with one sentence:
 
-The options of `shoal anonymize` that no other command has.
+    options  → model, method, seed; paths that cannot be written are refused before any work
+    place    → memory, DuckDB or Spark, by the size of the file
+    table    → read with its roles, its population, and without the control group
+    release  → made and verified by `shoal.anonymize`
+    outputs  → release, picture, report and evidence pack, which appear together or not at all
+    summary  → for people, or as JSON
+
+A project (.yaml) leaves this path early: `cli/projects.py` releases its tables.
 """
 
 from __future__ import annotations

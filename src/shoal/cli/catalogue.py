@@ -1,7 +1,4 @@
-"""`shoal datasets`: example tables.
-
-`shoal methods`: list the methods and privacy models.
-"""
+"""`shoal datasets` lists example tables, and `shoal methods` lists methods and privacy models."""
 
 from __future__ import annotations
 

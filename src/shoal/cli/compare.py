@@ -57,7 +57,7 @@ Utility = Annotated[
 Risk = Annotated[
     bool,
     typer.Option(
-        "--risk", help="Also estimate how many people an attacker finds who knows everyone."
+        "--risk", help="Also estimate how many people an attacker who knows everyone would find."
     ),
 ]
 Seed = Annotated[int, seed_option("The random seed, for randomized methods.")]

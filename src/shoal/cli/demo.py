@@ -1,7 +1,4 @@
-"""`shoal demo`: the whole workflow on a generated hospital table.
-
-`shoal web`: the web app, on this computer only.
-"""
+"""`shoal demo`, the whole workflow on a generated hospital table, and `shoal web`, the web app."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """`shoal dp`: plan, account for and audit differential privacy.
 
-`shoal dp audit`: audit Shoal's mechanisms on tables that differ in one record or person.
-
-`shoal dp ledger`: the privacy budget that the releases of one table spend.
+plan     settings of k and beta that reach an epsilon and a delta
+audit    this installation's mechanisms, run on tables that differ in one record or person
+ledger   the privacy budget of one table: grant, spend, show
 """
 
 from __future__ import annotations
@@ -23,14 +23,11 @@ from shoal.errors import InputError
 from shoal.support.wording import counted
 
 if TYPE_CHECKING:
-    from shoal.dp.ledger import Ledger
-    from shoal.dp.planning import Setting
-
-
-if TYPE_CHECKING:
     from shoal.auditing import AuditCase
     from shoal.dp.audit import Audit
     from shoal.dp.audit_exact import ExactAudit
+    from shoal.dp.ledger import Ledger
+    from shoal.dp.planning import Setting
 
     Audited = tuple[AuditCase, Audit, ExactAudit | None]
 
@@ -55,7 +52,6 @@ def audit(
     to audit a mechanism of your own. The exit status is 1 if a claim is refuted.
     """
     from shoal.auditing import audit_cases
-    from shoal.errors import InputError
     from shoal.support.progress import report
 
     if not 2 <= runs <= _MAX_RUNS:
@@ -163,7 +159,6 @@ def grant(
 ) -> None:
     """Create a ledger with a budget of epsilon and delta."""
     from shoal.dp.ledger import Ledger
-    from shoal.errors import InputError
 
     if change:
         if slack:

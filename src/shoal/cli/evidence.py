@@ -1,6 +1,7 @@
 """`shoal evidence`: an evidence pack about a released file, made by any tool.
 
-The evidence pack of a command: checked before any work, written after the release.
+`shoal anonymize --evidence` writes the same pack: `Pack` is checked before any work, and written
+after the release.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """`shoal hierarchy`: make, check and show hierarchies.
 
-`shoal hierarchy make --all`: a hierarchy file for every quasi-identifier, and a schema.
+`make` drafts one hierarchy, or with --all one for each quasi-identifier and a schema that names
+them; `check` lists the values that a hierarchy lacks; `show` draws it as a tree.
 """
 
 from __future__ import annotations
@@ -287,7 +288,7 @@ def _draw(tree: Hierarchy, most: int, lines: int) -> None:
     grow(root, tree.height, 0)
     out.print(root)
     if left < 0:
-        out.print("… more: show fewer children with --most, or more lines with --lines")
+        out.print("… the tree has more lines; raise --lines, or show fewer children with --most")
 
 
 _SCHEMA = "schema.yaml"

@@ -1,6 +1,6 @@
-"""`shoal keys`: secret keys of pseudonyms and other replacements.
+"""`shoal keys`: the secret keys of pseudonyms and other replacements.
 
-Options that name where a key is; a key itself is never an option.
+Other commands take the options that name a key from here; a key itself is never an option.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`shoal metrics`: the information loss of a released file, made by any tool.
 
-`shoal metrics` for a file that is no generalization of the original: distributions only.
+If the file is not a generalization of the original, only the distributions are compared.
 """
 
 from __future__ import annotations

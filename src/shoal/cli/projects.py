@@ -92,7 +92,7 @@ def refuse_options(stated: dict[str, Any], what: str = "a single table") -> None
     """Reject options that are for something else: a single table, or a project."""
     for option, value in stated.items():
         if value:
-            raise InputError(f"{option} is for {what}; leave it out")
+            raise InputError(f"{option} applies only to {what}; leave it out")
 
 
 def _show(checked: SetCheck, outcome: str, output: Path | None) -> None:

@@ -1,10 +1,8 @@
 """`shoal verify`: check whether a file meets a guarantee, and how anonymous it is.
 
-Checks of a model on a released file.
-
-What `shoal verify` prints about a file.
-
-`shoal verify` of a file whose rows stay on disk.
+A file in memory is read as plain text and grouped (`_in_memory`). A file whose rows stay on disk is
+grouped there (`verify_on_disk`). Both need the original only to count people whom the file does not
+identify, and for models that compare a release with its original.
 """
 
 from __future__ import annotations
@@ -316,7 +314,7 @@ def show_verified(data: dict[str, Any]) -> None:
         out.print(verdict(check["model"], check["holds"], outcome, warnings), soft_wrap=True)
         if not check["holds"]:
             out.print(
-                f"  {check['failing']:,} of {counted(check['classes'], 'class')} break it "
+                f"  {check['failing']:,} of {counted(check['classes'], 'class')} violate it "
                 f"({counted(check['failing_records'], 'record')})"
             )
         show_warnings(data["warnings"])
@@ -439,8 +437,10 @@ def _matched(roles: Roles, form: Form, beside: Beside, units: dict[str, Any]) ->
     if release.run.notes:
         raise InputError(unclear_people(beside.file))
     if any(spec.get("role") == "insensitive" for spec in roles.columns.values()):
-        note("people are matched with the original, so nobody counts whom insensitive columns "
-             "single out")  # fmt: skip
+        note(
+            "people are matched with the original, so people whom only insensitive columns single "
+            "out are not counted"
+        )
     classes = release.classes
     shown = tuple(c for c in classes.table.columns if c.role is not Role.INSENSITIVE)
     return replace(classes, table=replace(classes.table, columns=shown))

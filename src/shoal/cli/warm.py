@@ -1,10 +1,9 @@
 """`shoal warm`: compile all kernels in advance.
 
-A tour of everything that is compiled: each stop calls some kernels on small generated tables.
-
-Kernels are compiled for the types of their arguments, so the stops call them as users do: by
-methods, metrics and attacks. A method may refuse a table, or need an extra that is not installed;
-such a stop is cut short. `tests/cli/test_warm.py` checks that no kernel is left out.
+A tour of everything that is compiled: each stop calls some kernels on small generated tables, as
+users do, by methods, metrics and attacks, because kernels are compiled for the types of their
+arguments. A method may refuse a table, or need an extra that is not installed; such a stop is cut
+short. `tests/cli/test_warm.py` checks that no kernel is left out.
 """
 
 from __future__ import annotations

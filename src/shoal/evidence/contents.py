@@ -1,12 +1,12 @@
 """The contents of an evidence pack, as plain data that JSON can represent.
 
-Figures of the released file are computed by the verifier of the pack itself; all other figures are
-those of the report, which shows no value that only a few people share.
+Figures of the released file are computed by the verifier of the pack itself. All other figures are
+those of the report, which shows no value that only a few people share, and of two attacks:
 
-Attacks on a release for its evidence: four attacks beyond a control group, and a rehearsal.
+    attacks     four attacks on the release, compared with a control group
+    rehearsal   an intruder who has a list of half of the people
 
-All figures are about released people: suppressed ones could be counted otherwise. Shares need
-enough people, so that no figure is about a few of them.
+All are about released people, because suppressed people could be counted otherwise.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Rows of a crosswalk: what a regime asks, where it is answered, the figure, and the status.
 
-A status follows from a rule over figures, so that the verifier of a pack can derive it again.
-
-The 18 identifiers of HIPAA's Safe Harbor, found by the names of columns.
-
-45 CFR 164.514(b)(2)(i). What cells look like is counted on the released file itself.
+A status follows from a rule over figures, so that the verifier of a pack can derive it again. The
+18 identifiers of HIPAA's Safe Harbor, 45 CFR 164.514(b)(2)(i), are recognized by the names of
+columns here; what cells look like is counted on the released file.
 """
 
 from __future__ import annotations

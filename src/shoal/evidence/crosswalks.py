@@ -1,16 +1,11 @@
 """Crosswalks: for each regime, what it asks and which figure of a pack answers it.
 
-EMA Policy 0070 and Health Canada: a risk of at most 0.09 for published clinical data.
-
-GDPR: the three criteria of WP216 for anonymisation, and the EDPB on pseudonymisation.
-
-HIPAA: the 18 identifiers of Safe Harbor, and Expert Determination.
-
-UK ICO: the motivated intruder test.
-
-ISO/IEC 27559: a framework of context, data, identifiability and governance.
-
-NIST SP 800-226: questions about a claim of differential privacy.
+EMA Policy 0070, Health Canada   a risk of at most 0.09 for published clinical data
+GDPR                             the three criteria of WP216, and the EDPB on pseudonymisation
+HIPAA                            the 18 identifiers of Safe Harbor, and Expert Determination
+UK ICO                           the motivated intruder test
+ISO/IEC 27559                    context, data, identifiability and governance
+NIST SP 800-226                  questions about a claim of differential privacy
 """
 
 from __future__ import annotations

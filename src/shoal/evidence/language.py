@@ -22,10 +22,8 @@ _FOLDER = "languages"
 _FIELD = re.compile(r"\{(\w+)\}")
 _NUMBER = re.compile(r"-?\d{1,3}(,\d{3})+|-?\d+(\.\d+)?")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
-# fields that stay as they are
-_NAMES = frozenset(
-    {"column", "columns", "domain", "kind", "locale", "name", "value"}
-)  # as they are
+# fields that are not translated
+_NAMES = frozenset({"column", "columns", "domain", "kind", "locale", "name", "value"})
 _PERCENT = re.compile(r"(\d+) %")
 
 
@@ -58,7 +56,7 @@ class Language:
         return cls(code, _read(code), _read("en"))
 
     def text(self, key: str, **values: Any) -> str:
-        """Return a text of the page, with values filled in as they are."""
+        """Return a translated text of the page with its placeholders filled in, not escaped."""
         return str(self.words["page"][key]).format(**values)
 
     def say(self, sentence: str) -> str:
@@ -92,7 +90,7 @@ class Language:
         return [(_pattern(phrases[key]), key) for key in order]
 
     def _value(self, text: str) -> str:
-        """Return a part of a sentence: a number, a phrase, or a name that stays as it is."""
+        """Return a part of a sentence: a number, a phrase, or a name that is not translated."""
         if _NUMBER.fullmatch(text):
             return self._digits(text)
         if (percent := _PERCENT.fullmatch(text)) is not None:
@@ -112,7 +110,7 @@ class Language:
         return "".join(signs.get(sign, sign) for sign in text)
 
     def date(self, text: str) -> str:
-        """Return a date such as 2027-06-30 in words; another text stays as it is.
+        """Return a date such as 2027-06-30 in words; any other text is returned unchanged.
 
         >>> Language.read("de").date("2027-06-30"), Language.read("fr").date("in spring")
         ('30. Juni 2027', 'in spring')

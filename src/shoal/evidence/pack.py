@@ -2,9 +2,10 @@
 
 The folder appears when all its files are written and its own verifier accepts them.
 
-The page of an evidence pack: one printable file without scripts or external resources.
-
-Signatures of evidence packs: Ed25519, with the cryptography package.
+    index.html      the page, in English, German or French     ┐
+    evidence.json   the contents, always in English            ├ manifest.json has their SHA-256
+    verify.py       recomputes digests and figures             ┘
+    signature.json  Ed25519 over the manifest, if a key is given
 """
 
 from __future__ import annotations

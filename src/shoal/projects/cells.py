@@ -1,9 +1,7 @@
-"""The published cells of one table of a project, whose rows are in memory.
+"""The published cells of the tables of a project: keys, identifiers, and what covers a class.
 
-The published cells of one table of a project, whose rows stay on disk.
-
-Every generalized cell of every table depends on the class of a person alone, so there is one cell
-for each class and column.
+`publish_table` takes the rows from memory, `publish_on_disk` streams them from DuckDB; both return
+the same bytes, as `Published`.
 """
 
 from __future__ import annotations

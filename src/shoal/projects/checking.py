@@ -1,12 +1,15 @@
-"""Check a released set of tables from its files alone: keys, joins, and the guarantee for people.
+"""Check a released set of tables from its files alone, and write those files with their record.
 
-Cells of other tables must add nothing to the class of a person: all rows of the people of a class
-show the same quasi-identifiers. Under kᵐ-anonymity they may differ, and the combinations of a
-person's rows in all tables are counted. The exact number of rows is not covered, and is measured.
+    keys     are complete and unique
+    joins    are as many as in the original rows
+    classes  all rows of the people of a class show the same quasi-identifiers, so that cells of
+             other tables add nothing; under kᵐ-anonymity they may differ, and the combinations of
+             a person's rows in all tables are counted
+    model    holds for the classes of people
 
-Released tables on disk: rows in an order of their published values, and a record of the set.
-
-The order is found by DuckDB, which keeps what exceeds memory in `TMPDIR`.
+The exact number of rows of a person is not covered; it is measured and reported as a warning.
+Tables are written in the order of their published values; DuckDB sorts them, with what exceeds
+memory in `TMPDIR`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
-"""Which person each row of each table belongs to, followed through the foreign keys.
+"""Which person each row belongs to, and what each column of a project becomes.
 
-What each column of a project becomes, for rows in memory and on disk alike.
+Foreign keys lead from any table, over one or more others, to the table of people:
+
+    readings ──visit──→ visits ──patient──→ patients
+
+`treatment_of` decides how a column is published, for rows in memory and on disk alike.
 """
 
 from __future__ import annotations

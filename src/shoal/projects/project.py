@@ -1,6 +1,9 @@
 """The project file: tables about the same people, their keys, and how they refer to each other.
 
-What is asked of the release of a project.
+    project.yaml → Project → ProjectTable, one for each table, in an order in which every table
+                             follows those that its foreign keys refer to
+
+`Asked` is what a release of the project is asked to be: the guarantee, the method, the secrets.
 """
 
 from __future__ import annotations

@@ -1,18 +1,16 @@
 """Release all tables of a project together: one pseudonym per key, one class per person.
 
-People are anonymized once, by the table of people. Suppressed people disappear from every table.
+    read       every table, after those that it refers to     ┐ MemoryTables, or DiskTables
+    link       each row to its person, through foreign keys   │ where DuckDB follows the keys
+    anonymize  the table of people, once                      ┘
+    publish    every table, without the rows of suppressed people
+    check      the written files, by `check_set`
+
 The released folder appears when all its tables have been written and checked, or not at all.
 
-Tables of events under kᵐ-anonymity: any m rows of a person, in all tables, fit k people.
-
-The people are grouped by their own attributes, for several sizes of groups; larger groups keep more
-detail of events. The release with the least loss is chosen.
-
-The tables of a project in memory: read, linked, and anonymized by the table of people.
-
-The tables of a project that stay on disk, linked by DuckDB.
-
-People are anonymized by their distinct tuples, and DuckDB follows the keys of all tables to them.
+Under kᵐ-anonymity, any m rows of a person, in all tables, match k people. People are then grouped
+by their own attributes for several sizes of groups, since larger groups keep more detail of events,
+and the release with the least loss is chosen.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The common style of charts, and how charts are saved.
+"""Charts of a release for notebooks, the common style of all charts, and how they are saved.
 
-Charts of a release for notebooks: a column before and after, class sizes, losses.
-
-Like the report, they show nothing that too few people share.
+`release_chart` draws a column before and after, class sizes, or losses. Like the report, a chart
+shows nothing that too few people share.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""How each column is released: role, hierarchy, and the form of its cells.
-
-How many records match each person, before and after anonymization.
-
-The people, households and rows that a release is about.
-"""
+"""The columns of a release, the people it is about, and how many records match each of them."""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
 """Distributions of columns before and after anonymization, in groups of enough people.
 
 Both sides are shares of the released rows. A sensitive column is released unchanged, so only the
-released side is shown. A value or label is named only if enough people have it.
+released side is shown.
 
-Bins for numbers and dates with round ends, open at both sides, and enough people in each.
+    few numbers     one group for each value           ┐
+    numbers, dates  bins with round ends               ├→ small groups are merged with others
+    categories      values, or a level of a hierarchy  ┘
 
-The ends come from a grid, not from the data, and the open sides contain enough people to hide the
-smallest and the largest value.
+A value or label is named only if enough people have it. The ends of bins come from a grid, not from
+the data, and the outer bins are open: enough people in each hide the extreme values.
 """
 
 from __future__ import annotations

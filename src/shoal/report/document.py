@@ -1,12 +1,12 @@
 """The report of a release: one document for the people who sign it and those who check it.
 
-The contents are collected as plain data, which is the JSON form; the HTML page renders them.
+`contents` collects everything as plain data, which is the JSON form; `page` renders it as HTML.
 
-Attacks that class size does not stop, with small counts masked.
-
-What the guarantee does not cover, with small counts masked so that a report may state them.
-
-How many people an attacker who knows everyone is expected to re-identify, for the report.
+    verify       no report if the guarantee does not hold on the released values
+    withhold     a release with differential privacy claims: only what follows from published rows
+    restrict     every figure is about released rows only (`masking.released_only`)
+    measure      risk, losses, correlations, attacks, distributions; small counts are masked
+    explain      what the guarantee does not cover, and how to repeat the release
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _REACHED = {
     "beta-likeness": "largest relative increase of a value's share in a group; lower is better",
     "risk": "highest risk of a person; lower is better",
     "average-risk": "average risk of a person; lower is better",
-    "k-map": "fewest people of the population that a record fits",
+    "k-map": "fewest people of the population who match a record",
     "delta-presence": "highest probability that a person is known to be in the release",
     "one-k-anonymity": "fewest records that a person matches",
     "k-one-anonymity": "fewest people that a record matches",

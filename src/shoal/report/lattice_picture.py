@@ -1,9 +1,12 @@
 """A picture of a lattice: which nodes are anonymous, which are minimal, which one was chosen.
 
 The original table is at the bottom and the fully generalized one at the top; each row contains the
-nodes with the same sum of levels.
+nodes with the same sum of levels. `place_nodes` computes positions, costs and states, which the web
+app draws too; `draw_lattice` makes a chart of them.
 
-The positions of the nodes of a lattice in its picture, with their costs and states.
+    row 2      (2,0) (1,1) (0,2)
+    row 1         (1,0) (0,1)          coarse first attributes on the left
+    row 0            (0,0)
 """
 
 from __future__ import annotations

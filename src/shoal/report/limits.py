@@ -1,14 +1,10 @@
-"""What the guarantee of a release does not cover, in words for the people who decide.
+"""What the guarantee of a release does not cover, and how the release was made, in words.
 
-How a release was made, so that others can reproduce it and recognize the file.
+No digest of the original table is given: for a small table it could be used to check guesses.
 
-A digest of the original table is not given: for a small table it could be used to check guesses.
-
-The report of a release with differential privacy claims.
-
-It contains only what follows from the released rows and from public inputs. Losses, original
-distributions, and the numbers of original and suppressed records depend on records that are not
-released, so the report omits them.
+`withheld_contents` is the whole report of a release with differential privacy claims. Losses,
+original distributions, and the numbers of original and suppressed records depend on records that
+are not released, so that report omits them.
 """
 
 from __future__ import annotations

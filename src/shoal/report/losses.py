@@ -1,7 +1,4 @@
-"""The information loss of a release: metrics, attributes, hardest-hit rows, and correlations.
-
-Releases whose rows stay on disk, as a report needs them: weighted rows in memory, and counts.
-"""
+"""The information loss of a release: metrics, attributes, hardest-hit rows, and correlations."""
 
 from __future__ import annotations
 

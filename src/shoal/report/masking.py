@@ -1,11 +1,8 @@
-"""Masks the counts of a report that concern too few people, and rounds its figures.
+"""What keeps a report from pointing to single people: masked counts, rounding, released rows only.
 
-A report may be published, and a small count could point to a single person.
-
-The released records only, as if suppressed records had never been in the table.
-
-A report describes only these records. Figures that included suppressed records could reveal them:
-a column's range the highest income, a difference of shares a disease.
+A report may be published, and a small count could point to a single person. Figures that included
+suppressed records could reveal them: a column's range the highest income, a difference of shares a
+disease. So `released_only` drops these records, as if they had never been in the table.
 """
 
 from __future__ import annotations

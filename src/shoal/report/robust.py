@@ -2,8 +2,6 @@
 
 Tables 4.3 to 4.8 and equations 4.3.1 to 4.3.5 of Liang, "Algorithms in privacy & security for data
 analytics and machine learning", 2020, with intervals over the pictures.
-
-What an evaluation of networks under attack does not show, in words for the people who decide.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Charts of an evaluation of networks under attack, by the size of the perturbation.
-
-Pictures of adversarial examples: original, perturbation and adversarial picture side by side.
-"""
+"""Charts and pictures of networks under attack: outcomes by size, and adversarial examples."""
 
 from __future__ import annotations
 

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.risk import assess as risk_assess
-from shoal.cli.risk import assess as risk_attack
-from shoal.cli.risk import assess as risk_linked
-from shoal.cli.risk import link as risk_link
-from shoal.cli.risk import link as risk_rehearse
-from shoal.cli.risk import record as risk_record
-from shoal.cli.risk import record as risk_suda
+from shoal.cli.risk import assess, link, record
 from shoal.cli.shared.console import bars, emit, grid, note, notes, number, out, share
 from shoal.cli.shared.options import Command, Group, Hierarchies, Json, Key
 from shoal.cli.shared.scaling import refuse_large
@@ -41,14 +35,14 @@ def risk() -> None:
 
 
 for command in (
-    risk_assess.assess,
-    risk_attack.attack,
-    risk_record.records,
-    risk_record.columns,
-    risk_link.link,
-    risk_linked.linked,
-    risk_rehearse.rehearse,
-    risk_suda.suda,
+    assess.assess,
+    assess.attack,
+    record.records,
+    record.columns,
+    link.link,
+    assess.linked,
+    link.rehearse,
+    record.suda,
 ):
     app.command(cls=Command)(command)
 

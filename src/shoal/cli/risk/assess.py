@@ -1,8 +1,7 @@
-"""`shoal risk assess`: how many people an attacker is expected to find in a release.
+"""Attackers who know people: `shoal risk assess`, `shoal risk attack` and `shoal risk linked`.
 
-`shoal risk attack`: four attacks on any release, beyond a control group, and listed members.
-
-`shoal risk linked`: what an attacker with some linked rows of a person finds.
+`assess` matches everyone with the records at once, `attack` runs four attacks and compares them
+with a control group, and `linked` counts the people who fit some known rows of a person.
 """
 
 from __future__ import annotations
@@ -363,12 +362,12 @@ def linked(
     form: Form,
     json: Json = False,
 ) -> None:
-    """Check k^m-anonymity: whether any M rows of a person in FILE fit at least k people.
+    """Check k^m-anonymity: whether any M rows of a person in FILE match at least k people.
 
-    The rows of a person are those with the same value in the --person column. A person fits if she
-    has each known row at least as often: two equal known rows need two. The count is exact.
+    The rows of a person are those with the same value in the --person column. A person matches if
+    they have each known row at least as often: two equal known rows need two. The count is exact.
 
-    The exit status is 1 if some combination fits fewer than k people.
+    The exit status is 1 if some combination matches fewer than k people.
     """
     from shoal.risk import linked_events
 
@@ -390,7 +389,7 @@ def _show_linked(found: Any) -> None:
     out.print()
     rows = grid("", "")
     rows.add_row("people", f"{found.people:,}")
-    rows.add_row("fewest who fit", counted(found.fewest, "person", "people"))
-    rows.add_row(f"fit fewer than {found.k}", count_of(found.below, found.people))
-    rows.add_row("fit nobody else", count_of(found.alone, found.people))
+    rows.add_row("fewest matches", counted(found.fewest, "person", "people"))
+    rows.add_row(f"fewer than {found.k} matches", count_of(found.below, found.people))
+    rows.add_row("singled out", count_of(found.alone, found.people))
     out.print(rows)

@@ -1,7 +1,4 @@
-"""`shoal risk link`: link the people of an identified file to the records of a release.
-
-`shoal risk rehearse`: a linkage attack on your own table, before any release.
-"""
+"""Linkage attacks: `shoal risk link` on two files, `shoal risk rehearse` on parts of one."""
 
 from __future__ import annotations
 
@@ -205,9 +202,8 @@ def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Publi
 
 def _show_linkage(data: dict[str, Any]) -> None:
     out.print(
-        f"{counted(data['people'], 'person', 'people')} looked for among "
-        f"{counted(data['records'], 'record')}, on "
-        f"{', '.join(data['columns'])}\n",
+        f"searched for {counted(data['people'], 'person', 'people')} among "
+        f"{counted(data['records'], 'record')}, by {', '.join(data['columns'])}\n",
         soft_wrap=True,
     )
     rows = grid("", "", "what it means")
@@ -306,9 +302,8 @@ def rehearse(
 
 def _show_rehearsal(data: dict[str, Any], raw: Linkage) -> None:
     out.print(
-        f"{counted(raw.people, 'person', 'people')} looked for among "
-        f"{counted(raw.records, 'record')}, on "
-        f"{', '.join(raw.columns)}\n",
+        f"searched for {counted(raw.people, 'person', 'people')} among "
+        f"{counted(raw.records, 'record')}, by {', '.join(raw.columns)}\n",
         soft_wrap=True,
     )
     rows = grid("", "original", "released", "what it means")

@@ -1,6 +1,6 @@
-"""`shoal risk records` and `shoal risk columns`: who is at risk, and by which columns.
+"""The risk of records: `shoal risk records`, `shoal risk columns` and `shoal risk suda`.
 
-`shoal risk suda`: which records are unique on few columns.
+All three read one file, released or original, as text: rows are equal if their cells look equal.
 """
 
 from __future__ import annotations

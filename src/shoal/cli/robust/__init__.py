@@ -7,10 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.robust import attack as robust_attack
-from shoal.cli.robust import attack as robust_show
-from shoal.cli.robust import evaluate as robust_evaluate
-from shoal.cli.robust import evaluate as robust_sweep
+from shoal.cli.robust import attack, evaluate
 from shoal.cli.robust.options import (
     Device,
     Held,
@@ -97,11 +94,11 @@ def train(
 
 
 for command in (
-    robust_attack.attack,
-    robust_attack.superimpose,
-    robust_evaluate.evaluate,
-    robust_show.show,
-    robust_sweep.sweep,
+    attack.attack,
+    attack.superimpose,
+    evaluate.evaluate,
+    attack.show,
+    evaluate.sweep,
 ):
     app.command(cls=Command)(command)
 

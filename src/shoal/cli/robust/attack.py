@@ -1,7 +1,4 @@
-"""`shoal robust attack` and `superimpose`: find and combine adversarial examples.
-
-`shoal robust show`: draw adversarial examples.
-"""
+"""Adversarial examples: `shoal robust attack`, `superimpose` and `show`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`shoal robust evaluate`: the accuracy of networks and their vote on adversarial examples.
-
-`shoal robust sweep`: accuracy and robustness by noise and number of networks.
-"""
+"""The accuracy of networks under attack: `shoal robust evaluate` and `shoal robust sweep`."""
 
 from __future__ import annotations
 

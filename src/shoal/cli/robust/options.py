@@ -1,8 +1,8 @@
-"""The options that the commands of `shoal robust` share, and how they are read.
+"""What the commands of `shoal robust` share: options, the attacker, and files of pictures.
 
-The attacker of `shoal robust`: its method, its threat model, and the pictures it starts from.
-
-Files of `shoal robust`: pictures with labels, and adversarial examples.
+Attacker        a method with a threat model      ┐
+Start           the pictures that it starts from  ├→ Kept, examples that a file stores
+read_pictures   pictures with labels              ┘
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ Tensors = Annotated[
 ]
 Held = Annotated[
     float,
-    typer.Option(metavar="SHARE", help="Share of the rows, the last ones, for tests and attacks."),
+    typer.Option(
+        metavar="SHARE", help="Share of the rows to keep for tests and attacks: the last ones."
+    ),
 ]
 Device = Annotated[str, typer.Option(metavar="NAME", help="Where to compute: cpu or cuda.")]
 Seed = Annotated[int, seed_option("The same seed gives the same result.")]

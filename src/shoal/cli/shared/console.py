@@ -1,9 +1,14 @@
-"""Output shared by all commands: printing, progress bars, notes.
+"""Output of all commands: tables, notes, progress bars, JSON, and streams that always print.
 
-The standard streams of a command: every character prints, and failures are handled.
+A name of a file, column or value can never control the terminal: control characters are escaped on
+the way out. A character that the terminal's encoding lacks is spelled out. A failing output stream
+raises `OutputFailed`; a failing error stream is ignored, because no message could be printed.
 
-A character that the terminal's encoding lacks is spelled out. A failing output stream raises
-`OutputFailed`; a failing error stream is ignored, because no message could be printed.
+    emit            results for people on the output stream, or as JSON
+    grid, verdict   the tables and lines that results consist of
+    note, notes     remarks on the error stream, also for Python warnings
+    bars            the progress of long work, on a terminal
+    guarded         both streams, wrapped for the time of a command
 """
 
 from __future__ import annotations

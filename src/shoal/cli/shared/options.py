@@ -1,6 +1,6 @@
-"""The options that commands share, and how they are read.
+"""The options that commands share, how they are checked, and examples for the help of each command.
 
-Examples of each command for its help and the manual; the tests run them.
+The tests run the examples, and the manual shows them.
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ Sheet = Annotated[
 ]
 Query = Annotated[
     str | None,
-    typer.Option(metavar="SQL", help="What to ask a database named postgresql://host/database."),
+    typer.Option(
+        metavar="SQL", help="The query to run if FILE is a database: postgresql://host/database."
+    ),
 ]
 Trim = Annotated[
     bool | None,

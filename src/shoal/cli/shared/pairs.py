@@ -1,6 +1,7 @@
-"""Read a released file together with its original.
+"""Read a released file together with its original, and identify the people of a released file.
 
-What `shoal verify` needs to know about a published file, in memory and on disk.
+`load_pair` matches the rows of the two files, in memory or on disk. The other functions serve
+`shoal verify`, which often has the released file only.
 """
 
 from __future__ import annotations

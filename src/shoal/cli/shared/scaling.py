@@ -81,7 +81,7 @@ class Scale:
         from shoal.rows.choice import choose
 
         if self.master is not None and self.engine != "spark":
-            raise InputError("--master states where Spark runs; state --engine spark too")
+            raise InputError("--master needs --engine spark, because it states where Spark runs")
         chosen = choose(file, self.memory, self.engine, algorithm, len(roles.columns))
         if chosen.reason:
             note(chosen.reason)

@@ -1,8 +1,11 @@
-"""Groups of options that describe how a command reads a table.
+"""How a command reads a table: groups of options, and the tables that they describe.
 
 A command takes a group as one argument; on the command line, each of its fields is an option.
 
-The option --population: a table of everyone, which k-map and delta-presence compare with.
+    Form        the format of the file            ┐
+    Roles       roles by schema and options       ├→ load               a table with its roles
+    EveryRole   and those of other columns        ┘  read_population    everyone, for k-map
+    as_written  the format of a file that may be a release of the file that the schema describes
 """
 
 from __future__ import annotations

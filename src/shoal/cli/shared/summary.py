@@ -1,7 +1,4 @@
-"""The summary of a release that the command line prints.
-
-The command line for a report, with paths shortened to their last part.
-"""
+"""The summary that `shoal anonymize` prints, and the command line that a report repeats."""
 
 from __future__ import annotations
 
