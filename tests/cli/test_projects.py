@@ -47,7 +47,10 @@ def test_a_project_is_released_to_a_folder_that_verify_checks(shoal, project):
     [
         (("-o", "out"), "needs a domain"),
         (("--domain", "a"), "name a new one with -o"),
-        (("--domain", "a", "-o", "out", "--quasi", "age"), "--quasi applies only to a single table"),
+        (
+            ("--domain", "a", "-o", "out", "--quasi", "age"),
+            "--quasi applies only to a single table",
+        ),
         (("--domain", "a", "-o", "no/out"), "create no first"),
     ],
 )
@@ -86,7 +89,10 @@ def test_tables_stay_on_disk_within_a_stated_memory(shoal, project):
     assert "the tables are read into memory: about 200 MB of 1 GB" in fitting.err
     assert shoal("verify", "disk", "--memory", "300MB").status == 0
     assert shoal("verify", "disk", "--memory", "300MB", "-k", 3).status == 1
-    assert "--engine applies only to a single file" in shoal("verify", "disk", "--engine", "duckdb").err
+    assert (
+        "--engine applies only to a single file"
+        in shoal("verify", "disk", "--engine", "duckdb").err
+    )
     parts = anonymize(shoal, "--domain", "a", "-o", "new", "--partition-rows", 100)
     assert "--partition-rows applies only to a single table" in parts.err
 

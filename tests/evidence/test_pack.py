@@ -169,7 +169,7 @@ def test_a_claim_of_differential_privacy_withholds_the_table(tmp_path):
     assert evidence["risk"]["before"] is None
     assert evidence["utility"]["metrics"] == []
     found = statuses(evidence, "NIST SP 800-226")
-    assert found["Can nobody repeat the random draws?"] == "not met"  # a seed was given
+    assert found["Is it impossible to repeat the random draws?"] == "not met"  # a seed was given
 
 
 def test_an_existing_folder_is_refused_and_replaced_only_if_it_is_a_pack(tmp_path):

@@ -178,7 +178,7 @@ def changed(tmp_path, name, edit):
 def test_a_lost_row_breaks_the_joins(tmp_path):
     found = changed(tmp_path, "patients", lambda lines: lines[:7])
     assert not found
-    assert "joins other rows than before" in found.problem
+    assert "joins more or fewer rows than before" in found.problem
 
 
 def test_a_repeated_key_is_noticed(tmp_path):
@@ -194,7 +194,7 @@ def test_cells_of_another_table_that_distinguish_people_break_the_guarantee(tmp_
         return [",".join(f'"{cell}"' for cell in row) for row in [head, *made]]
 
     found = changed(tmp_path, "visits", own_month)
-    assert "single people of a class out" in found.problem
+    assert "single out people within a class" in found.problem
 
 
 def test_a_changed_file_is_noticed(tmp_path):
@@ -243,7 +243,7 @@ def test_a_failure_between_tables_leaves_nothing(tmp_path, monkeypatch):
                     "b": {"key": "z", "foreign": {"w": "a"}},
                 },
             },
-            "form a circle",
+            "form a cycle",
         ),
     ],
 )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-ADDRESS = re.compile(r"Shoal is open at (http://[\w.-]+:\d+/auth\?token=[\w-]{43}) \(works once")
+ADDRESS = re.compile(r"Shoal is running at (http://[\w.-]+:\d+/auth\?token=[\w-]{43}) \(works once")
 OWN = ("PYTEST", "NICEGUI")  # variables with which NiceGUI would think that it is tested
 
 

@@ -168,8 +168,8 @@ def test_an_import_shows_how_it_fits_before_it_replaces_anything(project):
         await user.should_see(text.IMPORT_TITLE)
         sent = {"name": "towns.csv", "content": base64.b64encode(content).decode()}
         user.find(FilePicker).trigger("picked", sent)
-        await user.should_see("It has 2 of the 6 values of your file.")
-        await user.should_see("1 further value")
+        await user.should_see("It has 2 of the 6 values in your file.")
+        await user.should_see("It also has 1 value that your file does not have")
         assert project.editors["town"].height == 0
         press(user, text.IMPORT_DO)
         await user.should_see("4 values not grouped yet")

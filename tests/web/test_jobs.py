@@ -15,13 +15,12 @@ from tests.web import job_tasks as tasks
 
 from shoal.errors import InputError
 from shoal.web import jobs, worker
-from shoal.web import jobs as job_process
 from shoal.web.text.common import STAGES
 
 pytestmark = pytest.mark.slow
 SERVER = """
 import asyncio, sys
-from shoal.web import jobs as job_process, jobs, worker
+from shoal.web import jobs, worker
 from tests.web import job_tasks
 
 async def main():
@@ -96,7 +95,7 @@ def test_progress_of_the_library_is_passed_on():
         (tasks.exhaust, (), "There is not enough memory for this. Close other programs"),
         (tasks.fail, (tasks.CANARY,), "Shoal has an internal error: ValueError. Please report"),
         (tasks.unpicklable, (), "Shoal has an internal error: "),
-        (tasks.kill_itself, (), "Nothing was made: the process was killed by SIGKILL, possibly"),
+        (tasks.kill_itself, (), "The work failed: the process was killed by SIGKILL, possibly"),
     ],
 )
 def test_a_failure_is_a_sentence_without_a_cell(task, arguments, sentence, capfd):
@@ -150,9 +149,9 @@ def test_a_killed_server_leaves_no_process(tmp_path):
 
 @pytest.fixture
 def workspace(tmp_path):
-    job_process.use_workspace(tmp_path)
+    jobs.use_workspace(tmp_path)
     yield tmp_path
-    job_process.use_workspace(None)
+    jobs.use_workspace(None)
 
 
 def test_a_killed_worker_leaves_no_partial_output(workspace):
@@ -173,9 +172,9 @@ def test_temporary_files_of_a_job_are_private_and_removed(workspace):
 @pytest.fixture
 def spare(workspace):
     """Returns the process that waits for the next job, which is kept during the test."""
-    job_process.keep_spare()
-    yield lambda: job_process._spare.process
-    job_process.keep_spare(kept=False)
+    jobs.keep_spare()
+    yield lambda: jobs._spare.process
+    jobs.keep_spare(kept=False)
 
 
 def test_a_waiting_process_takes_the_next_job_with_its_imports_done(spare, workspace):
@@ -184,7 +183,7 @@ def test_a_waiting_process_takes_the_next_job_with_its_imports_done(spare, works
     assert job._process is waiting
     assert set(worker._NEEDED) <= set(job.result)
     assert spare().pid != waiting.pid  # another one waits
-    job_process.keep_spare(kept=False)
+    jobs.keep_spare(kept=False)
     assert list(workspace.iterdir()) == []
 
 

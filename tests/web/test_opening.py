@@ -184,6 +184,6 @@ def test_nothing_is_guessed_about_people(project, tmp_path):
     if source.person:  # a name that repeats may be suggested as the person
         project.source = replace(source, person=())
     assert project.source.asks_for_person
-    assert project.obstacle(Step.DESCRIBE) == "Say who a person is in this table."
+    assert project.obstacle(Step.DESCRIBE) == "Say what identifies a person in this table."
     project.set_person(())
     assert project.is_ready(Step.DESCRIBE)

@@ -41,7 +41,7 @@ def test_a_private_draw_needs_declarations_and_then_states_its_claim(project, tm
         return before, foresee_draw(project), await finished(project)
 
     before, outlook, done = run(body())
-    assert before == "State what is possible in age, sex, ill."
+    assert before == "State the possible values of age, sex, ill."
     assert "differential privacy" in outlook.note
     assert done.state == "done", done.text
     assert done.summary["claims"]

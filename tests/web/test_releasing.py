@@ -317,7 +317,7 @@ def test_a_saved_project_with_a_wrong_part_is_refused_and_changes_nothing(saved)
     [
         (("source", "form"), {"name": "x"}, "source.form: no entry 'name'"),
         (("source", "person"), ["nobody"], "source.person names no column of the file"),
-        (("columns", "sex", "role"), "king", "columns.sex: its role or kind is not known"),
+        (("columns", "sex", "role"), "king", "columns.sex: its role or kind is unknown"),
         (("columns", "sex", "declared"), {"bounds": 3}, "column 'sex': bounds must be two values"),
         (("columns", "patient_id", "replace"), {"hash": {}}, "a hash without a key"),
         (("hierarchies", "sex", "recipe"), "[]", "hierarchies.sex.recipe is not a recipe"),

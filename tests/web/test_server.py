@@ -18,7 +18,7 @@ from shoal.web import server
 pytest.importorskip("nicegui")
 pytestmark = pytest.mark.slow
 
-ADDRESS = re.compile(r"Shoal is open at (http://[\w.-]+:\d+/auth\?token=[\w-]{43}) \(works once")
+ADDRESS = re.compile(r"Shoal is running at (http://[\w.-]+:\d+/auth\?token=[\w-]{43}) \(works once")
 BLOCKED = """
 import time
 from shoal.cli import main

@@ -42,7 +42,7 @@ from shoal.table.table import Table
 _REASONS = {
     "identifier": "it names a person, so it is not released",
     "quasi": "others may know it, so it is generalized until the guarantee holds",
-    "sensitive": "it is to be analysed, and not to be learned about a person",
+    "sensitive": "it is for analysis, and nobody should learn it about a person",
     "insensitive": "the data owner states that nobody can use it to identify a person",
     "weight": "it is the sampling weight, which can single people out, so it is not released",
     None: "it has no role, so it is not released",

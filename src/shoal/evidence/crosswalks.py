@@ -153,7 +153,7 @@ def _pseudonymisation() -> list[Row]:
             conditions=[equals("/identifiers/released_by_name", 0)],
         ),
         asked("EDPB: is additional information kept separately?", "additional_information"),
-        asked("EDPB: which people are to be prevented from attribution?", "recipient"),
+        asked("EDPB: who must be unable to attribute the data to a person?", "recipient"),
     ]
 
 
@@ -358,7 +358,7 @@ def nist_800_226(evidence: dict[str, Any]) -> Row:
                 conditions=[equals(f"{at}/proven", True)],
             ),
             row(
-                "Can nobody repeat the random draws?",
+                "Is it impossible to repeat the random draws?",
                 _WHERE,
                 f"{at}/seeded",
                 "a seed was given",

@@ -259,7 +259,9 @@ def _join_problems(rows: _Rows) -> tuple[list[str], dict[str, dict[str, int]]]:
             )
             joins[name][column] = joined
             if joined != table["joined"][column]:
-                problems.append(f"{column!r} of table {name!r} joins other rows than before")
+                problems.append(
+                    f"{column!r} of table {name!r} joins more or fewer rows than before"
+                )
     return problems, joins
 
 
@@ -272,7 +274,9 @@ def _class_problems(rows: _Rows, person: str, events: bool) -> list[str]:
     for name in _tables_about(rows.tables, person):
         table = rows.tables[name]
         if not table["people"]:
-            problems.append(f"table {name!r} has quasi-identifiers, but shows no people")
+            problems.append(
+                f"table {name!r} has quasi-identifiers, but no key that leads to people"
+            )
             continue
         if events:
             continue
@@ -282,7 +286,7 @@ def _class_problems(rows: _Rows, person: str, events: bool) -> list[str]:
             f"row({rows.cells('a', name, table['quasi'])}) AS q FROM {rows.owned(name, person)})"
         )
         if pairs != classes:
-            problems.append(f"the linked rows of table {name!r} single people of a class out")
+            problems.append(f"the linked rows of table {name!r} single out people within a class")
     return problems
 
 

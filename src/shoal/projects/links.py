@@ -237,8 +237,8 @@ def _identifier(project: Project, name: str, column: str) -> Treatment:
     kind = as_replacement(stated, column)
     if isinstance(kind, Coarsening):
         raise InputError(
-            f"table {name!r}: column {column!r}: {kind.name} is for a single table; make the "
-            "column quasi-identifying, with a hierarchy"
+            f"table {name!r}: column {column!r}: {kind.name} applies only to a single table; give "
+            "the column the role quasi and a hierarchy"
         )
     if isinstance(kind, Drop):
         return Treatment(How.LEFT_OUT, "left out")

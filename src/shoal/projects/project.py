@@ -91,7 +91,7 @@ class Project:
             order = tuple(TopologicalSorter(graph).static_order())
         except CycleError:
             raise InputError(
-                "the foreign keys form a circle, so rows refer to several people; leave one out"
+                "the foreign keys form a cycle, so rows refer to several people; remove one of them"
             ) from None
         object.__setattr__(self, "order", order)
 

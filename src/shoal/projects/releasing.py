@@ -308,7 +308,7 @@ class MemoryTables:
         done = _linked(project, asked)
         first = done[project.person].table
         if not first.quasi:
-            raise InputError(f"table {project.person!r}: no column is quasi-identifying")
+            raise InputError(f"table {project.person!r}: it has no quasi-identifier")
 
         def search(model: Model) -> Release:
             return asked.anonymize(first, model)
@@ -413,7 +413,7 @@ class DiskTables:
         spec, engine = table.spec, table.engine
         if name == project.person:
             if not table.large.names(Role.QUASI):
-                raise InputError(f"table {name!r}: no column is quasi-identifying")
+                raise InputError(f"table {name!r}: it has no quasi-identifier")
             self._draw(table)
         columns = [*([] if spec.key is None else [spec.key]), *spec.foreign]
         engine.read_texts(columns, table.texts)

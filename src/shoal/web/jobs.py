@@ -1,11 +1,13 @@
 """Jobs: long work in a process of its own, with progress, cancellation and a result.
 
 The server stays responsive, and a crash or a lack of memory ends the job only. The process ends
-with the server, however that ends: its standard input is a lifeline.
+with the server, however that ends: its standard input is a lifeline. It is a fresh interpreter with
+a private folder; one process can wait with its imports done, so that the next job begins at once.
 
-The process of a job: a fresh interpreter with a private folder of its own.
-
-One process can wait for the next job with its imports done, so that the job begins at once.
+    server                         shoal.web.worker
+    Job ──── task, arguments ────→ task(report, …)
+    progress, result ←──────────── messages
+    cancel ───────── one byte ───→ the task ends at its next report, or is killed
 """
 
 from __future__ import annotations
@@ -130,7 +132,7 @@ class Job:
             self.state = "cancelled"
         else:
             self.state = "failed"
-            self.error = answer[1] if answer else f"Nothing was made: {describe_exit(status)}."
+            self.error = answer[1] if answer else f"The work failed: {describe_exit(status)}."
         self._ended_at = time.monotonic()
         _running.discard(self)
         restore_spare()

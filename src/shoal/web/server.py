@@ -2,14 +2,11 @@
 
 One browser may use it: the one that opens the printed address first.
 
-Logs of the web app: the kind of an error and its place, never its message.
-
-Messages of libraries may contain cells of the table.
-
-The address of the web app: a port on this computer only, under a name that nobody can guess.
-
-Cookies ignore ports, so a page of another program on this computer would receive the cookies of a
-shared name such as 127.0.0.1. Browsers resolve every name under .localhost to this computer.
+    bind        a port on this computer only, under a random name below .localhost: cookies ignore
+                ports, so pages of other programs would receive those of a shared name
+    configure   logs with the kind and the place of an error, never a message that may hold cells
+    build       the app behind its guard
+    _Server     runs until a signal, and ends even while a computation blocks it
 """
 
 from __future__ import annotations
@@ -37,7 +34,6 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import InputError
 from shoal.support.imports import requires
 from shoal.web import jobs
-from shoal.web import jobs as job_process
 from shoal.web.guard import Access, Guard
 from shoal.web.project.project import Project
 from shoal.web.project.topics import Topic
@@ -95,12 +91,12 @@ def serve(
         server = _Server(build(workspace, access, source, memory), workspace)
 
         def announce() -> None:
-            say(f"Shoal is open at {access.address} (works once; Ctrl-C stops it)")
+            say(f"Shoal is running at {access.address} (works once; Ctrl-C stops it)")
             if browser:
                 _open_browser(access, workspace)
 
         server.when_started = announce
-        job_process.use_workspace(workspace.path)
+        jobs.use_workspace(workspace.path)
         try:
             server.run_until_stopped(sockets)
         finally:
@@ -116,7 +112,7 @@ def build(
     def get_ready(topic: Topic) -> None:
         idle = project.source is not None and not jobs.running()
         if topic is Topic.FIGURES and idle:  # the analyst has had its turn
-            job_process.keep_spare()
+            jobs.keep_spare()
 
     def open_upload(upload: uploads.Upload) -> None:
         opening = project.open(upload.path, name=upload.name, uploaded=True)

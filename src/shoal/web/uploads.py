@@ -1,16 +1,10 @@
-"""Why a file was not accepted.
+"""Uploads, and the private folder of a running web app that they are streamed into.
 
-Uploads: files of the user's computer, streamed into the private workspace.
+A file is written once, piece by piece, under a random name; one that is interrupted or grows too
+large is removed at once. The name that a browser sends is shown, and never used as a path.
 
-A file is written once, piece by piece, under a random name; one that breaks off or grows too large
-is removed at once.
-
-Names of files that come from a browser: shown, and never used as a path.
-
-The private folder of a running web app: uploads, results and files to download.
-
-Only the owner may open it. It is removed when the app stops; a folder that a killed app left is
-removed by the next start, because the system has freed its lock.
+Only the owner may open the folder. It is removed when the app stops; a folder that a killed app
+left is removed by the next start, because the system has freed its lock.
 """
 
 from __future__ import annotations
@@ -31,10 +25,10 @@ from shoal.errors import OutputError
 from shoal.support.files import reason, temporary_folder
 from shoal.support.imports import requires
 
-TOO_LARGE = "This file is larger than 500 MB. Open it by its path instead: it is not copied then."
+TOO_LARGE = "This file is larger than 500 MB. Open it by its path instead, which makes no copy."
 EMPTY = "This file is empty."
-NO_ROOM = "The disk has no room for this file. Open it by its path instead: it is not copied then."
-BROKEN = "The upload broke off. Try again."
+NO_ROOM = "The disk is full. Open this file by its path instead, which makes no copy."
+BROKEN = "The upload was interrupted. Try again."
 
 
 with requires("web"):

@@ -3,7 +3,11 @@
 The server itself stays small and quick: it never reads the table. A question that is no longer
 wanted is interrupted at its next progress report.
 
-The desk of the analyst: the table it read, and the columns and releases that it has at hand.
+    server process                  analyst process
+    Analyst.ask ──── question ────→ _Inbox → question(desk, …)
+    a Future    ←──── answer ────── serve
+
+The `Desk` is what the process keeps between questions: the file, encoded columns, some releases.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The hierarchy editors of a project, one for each quasi-identifier, and the values they need.
+"""The hierarchy editors of a project, one for each quasi-identifier.
 
-The recipes for hierarchies as short forms: fields in words, and a recipe from their texts.
+`Values` are the distinct values of a column, which an editor needs; `FORMS` are the recipes for
+hierarchies as short forms, with fields in words, and `recipe_of` reads a recipe from their texts.
 """
 
 from __future__ import annotations

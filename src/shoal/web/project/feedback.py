@@ -1,9 +1,9 @@
 """Live figures: the smallest group, the people at risk, and the cells that a release would keep.
 
 Groups are counted exactly at once, because counting is quick. What a release would keep is first
-estimated on a sample and then found on the whole table, with the chosen method.
-
-Differential privacy: what has to be declared before a private draw, and what it would claim.
+estimated on a sample and then found on the whole table, with the chosen method. With differential
+privacy nothing is drawn in advance: `foresee_draw` returns what the draw would claim, or which
+columns must be declared first.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""The guarantee as sentences, and the method that finds a release.
-
-Why a step is not open yet.
-
-What is promised about private columns at first, and which of them have no promise.
-
-Why a step is not open yet.
-"""
+"""The guarantee as sentences, which of them are suggested, and why a step is not open yet."""
 
 from __future__ import annotations
 
@@ -175,7 +168,7 @@ def _needs_promise(column: ColumnInfo) -> bool:
 NO_FILE = "Open a table first."
 NOT_READ = "The table cannot be read yet; see above."
 READING = "The table is being read."
-NO_PERSON = "Say who a person is in this table."
+NO_PERSON = "Say what identifies a person in this table."
 NO_QUASI = "Mark at least one column as known to others."
 NO_RUN = "Create a release first."
 NO_KEY = "Choose a key file and a recipient for the pseudonyms, or remove these columns."

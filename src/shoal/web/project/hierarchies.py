@@ -1,9 +1,7 @@
 """The hierarchy editor: one model for automatic, built, imported and hand-made hierarchies.
 
-Levels are columns and values are rows; every edit can be undone, and the groups form a valid
-hierarchy after every edit.
-
-Undo and redo without a limit: each step stores only what it changed.
+Levels are columns and values are rows; the groups form a valid hierarchy after every edit. Every
+edit can be undone, without a limit, because `History` stores only the entries that it changed.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -387,11 +384,6 @@ def _moved_along(more: int, level: int) -> str:
         return ""
     others = counted(more, "more value", "more values")
     return f"{others} moved along, because they share a group at level {level - 1}"
-
-
-def read_groups(path: Path) -> Hierarchy:
-    """Read an imported hierarchy, in the CSV form of ARX."""
-    return Hierarchy.read(path)
 
 
 @dataclass(frozen=True, eq=False)

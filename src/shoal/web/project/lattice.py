@@ -1,7 +1,4 @@
-"""The lattice explorer: every combination of levels, what it costs, and what it does to values.
-
-Levels chosen by hand: what each level of a column shows, and where to begin.
-"""
+"""Combinations of levels: all of them for the explorer, and those that are chosen by hand."""
 
 from __future__ import annotations
 

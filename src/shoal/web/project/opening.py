@@ -1,8 +1,8 @@
-"""Questions that the Open and Describe screens ask the analyst.
+"""The opened file, and the questions about it that the screens Open and Describe ask the analyst.
 
-Show the first rows of a file as text, and the settings they were read with.
-
-The opened file: where it is, how it is read, and who the people in it are.
+look      the first rows as text, and the settings they were read with, before all is read
+examine   all rows: the columns with suggested roles, and what identifies a person
+Source    what the project keeps of both
 """
 
 from __future__ import annotations
@@ -38,8 +38,6 @@ def look(_: Desk, file: FileRequest) -> dict[str, Any]:
         Fields of `Source`: preview, detected, sheets, size, warnings and form, in which the sheet
         of a spreadsheet is filled in.
     """
-    from shoal.files.formats import Format
-
     form, sheets = dict(file.form), list_sheets(_, file.path)
     if len(sheets) > 1 and "sheet" not in form:
         form["sheet"] = _first_table(file.path, form, sheets)
@@ -69,8 +67,6 @@ def list_sheets(_: Desk, path: Path) -> tuple[str, ...]:
 
 def _first_table(path: Path, form: Mapping[str, Any], sheets: Sequence[str]) -> str:
     """Return the first sheet that has a table; others may have notes."""
-    from shoal.files.formats import Format
-
     for sheet in sheets:
         try:
             preview(path, Format(**form, sheet=sheet), PREVIEW_ROWS)
@@ -328,7 +324,7 @@ class Source:
 
     @property
     def asks_for_person(self) -> bool:
-        """Whether it is still to be said who a person is: nothing is guessed."""
+        """Whether the owner still has to say what identifies a person: nothing is guessed."""
         return self.question is not None and not self.person and not self.rows_are_people
 
     @property

@@ -1,10 +1,7 @@
-"""What came out: the figures of a release in words, before and after, and releases side by side.
+"""What came out: the figures of a release in words, releases side by side, and answers about risk.
 
-Everything is read from the report of a release, which names no value that few people share.
-
-The risk of a release in sentences, for an attacker whose knowledge the reader chooses.
-
-Every number is one of the library's figures; nothing is estimated here.
+Everything is read from the report of a release, which names no value that few people share, and
+from assessments of risk. Nothing is estimated here.
 """
 
 from __future__ import annotations
@@ -386,7 +383,7 @@ def answers(
         ),
         _unsure(outside, known, highest),
         Answer(
-            "How many people can someone find who tries everyone?",
+            "How many people can someone find by trying everyone?",
             percent(share),
             f"An attacker who knows {known} of everyone and matches all records at once is "
             f"expected to find {_expected(assessment)} of {counted(people, 'person', 'people')}.",

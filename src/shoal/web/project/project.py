@@ -1,6 +1,9 @@
 """The project: the single state from which every page is drawn.
 
-The live figures of a project: counted, estimated, then exact, and again after each change.
+open → look → examine     a file with its columns and suggested roles
+set_role, promise, …      decisions; each touches its topics, and pages draw again
+refresh → LiveFigures     groups counted, a release estimated, then exact figures
+start_run → runs          a release, made by a job in another process
 """
 
 from __future__ import annotations

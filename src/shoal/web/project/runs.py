@@ -1,6 +1,7 @@
-"""Named releases: what was asked, how far it is, and the files that it wrote.
+"""Named releases: what was asked, how far it is, its files, and the recipe that repeats it.
 
-The exact command line and Python that repeat a release.
+prepare → Run    a folder with the schema, its hierarchies, repeat.sh and repeat.py
+start            the job that makes the release; the project reports every change
 """
 
 from __future__ import annotations

@@ -238,7 +238,7 @@ async def resume(project: Project, folder: Path) -> None:
         project.forget()
         project.pending = folder
         project.problem = (
-            f"{stated['name']} is not on this computer any more or was uploaded; open it again to "
+            f"{stated['name']} was uploaded or is no longer on this computer; open it again to "
             "continue the project"
         )
         project.touch(Topic.SOURCE)
@@ -306,7 +306,7 @@ def _column(column: ColumnInfo, fields: Mapping[str, Any], where: str) -> dict[s
     """Return the fields of a column, if they make a valid entry of a schema."""
     found: dict[str, Any] = {n: tuple(p) if isinstance(p, list) else p for n, p in fields.items()}
     if found["role"] not in ROLES or found["kind"] not in list(Kind):
-        raise InputError(f"{where}: its role or kind is not known")
+        raise InputError(f"{where}: its role or kind is unknown")
     changed = replace(column, **found)
     for role in (found["role"], Role.QUASI, Role.IDENTIFIER):  # it may become these
         spec = replace(changed, role=role).spec

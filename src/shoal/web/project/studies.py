@@ -1,9 +1,8 @@
-"""Work that takes time: what the jobs of the screen Release run.
+"""Studies of releases: tasks that take time, and the jobs that run them for the screen Release.
 
 Each task runs in a process of its own and calls the library; results are small plain data, and
-large ones go to files in the private workspace.
-
-Studies of releases: jobs whose results stay in the project, so that every tab sees them.
+large ones go to files in the private workspace. `Studies` keeps the results in the project, so that
+every tab sees them.
 """
 
 from __future__ import annotations

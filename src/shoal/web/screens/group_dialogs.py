@@ -1,7 +1,4 @@
-"""The dialogs of the screen Group values: rename a group, build groups, import groups.
-
-Two elements of the screen Group values: the table of values, and a button for a small file.
-"""
+"""The dialogs of the screen Group values, its table of values, and a button for a small file."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from shoal.errors import ShoalError
 from shoal.table.hierarchy import Hierarchy
 from shoal.web.project.editors import BY_NAME, RecipeForm, recipe_of, suitable, texts_of
 from shoal.web.project.grouping import Page
-from shoal.web.project.hierarchies import HierarchyEditor, read_groups
+from shoal.web.project.hierarchies import HierarchyEditor
 from shoal.web.screens import parts
 from shoal.web.text import group as text
 from shoal.web.text.common import sentence
@@ -172,7 +169,7 @@ def _read(content: bytes) -> Hierarchy:
     with TemporaryDirectory() as folder:
         path = Path(folder, "groups.csv")
         path.write_bytes(content)
-        return read_groups(path)
+        return Hierarchy.read(path)
 
 
 def _show_fit(editor: HierarchyEditor, imported: Hierarchy) -> None:

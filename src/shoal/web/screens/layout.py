@@ -1,7 +1,4 @@
-"""The frame around the five screens: header, steps, content, and Back and Next.
-
-Colours and spacing, light and dark: one accent colour, quiet surfaces, visible focus.
-"""
+"""The frame around the five screens: header with Save, steps, content, and Back and Next."""
 
 from __future__ import annotations
 
@@ -13,11 +10,12 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import ShoalError
+from shoal.web.project import saving
 from shoal.web.project.project import Project
 from shoal.web.project.runs import Run
 from shoal.web.project.topics import Step, Topic
-from shoal.web.screens import describe, group, open, protect, release, saving
-from shoal.web.screens.parts import icon, live, named, progress
+from shoal.web.screens import describe, group, open, protect, release
+from shoal.web.screens.parts import dialog, icon, live, named, progress, why
 from shoal.web.text import common as text
 
 SCREENS: dict[Step, Callable[[Project], Any]] = {
@@ -57,13 +55,13 @@ def go(step: Step) -> None:
 
 def _page(project: Project) -> None:
     apply()
-    live(project, Topic.THEME)(lambda: _dark(project))
+    live(project, Topic.THEME)(partial(_follow_theme, project))
     ui.link(text.SKIP, "#content").classes("s-skip")
     routes = {f"/{step}": partial(_screen, project, step) for step in Step}
     ui.sub_pages({"/": routes[f"/{Step.OPEN}"], **routes}).classes("w-full")
 
 
-def _dark(project: Project) -> None:
+def _follow_theme(project: Project) -> None:
     ui.dark_mode(project.dark)
 
 
@@ -101,7 +99,7 @@ def _head(project: Project, step: Step) -> None:
 def _tools(project: Project) -> None:
     with ui.element("div").classes("s-tools"):
         if project.source is not None:
-            saving.save_button(project)
+            _save_button(project)
 
         def change() -> None:
             project.dark = _FOLLOWING[project.dark]
@@ -110,6 +108,33 @@ def _tools(project: Project) -> None:
         button = ui.button(icon=_SHOWN_ICONS[project.dark], on_click=change)
         named(button.props("flat round dense"), text.THEMES[project.dark])
         button.tooltip(text.THEMES[project.dark])
+
+
+def _save_button(project: Project) -> None:
+    """Draw the button that saves the project; the first time it asks where."""
+    with dialog(text.SAVE_TITLE) as window:
+        why(text.SAVE_LEAD)
+        stem = project.source.stem if project.source is not None else "project"
+        folder = ui.input(text.FOLDER, value=str(project.folder or saving.home() / stem))
+        folder.props("outlined dense").classes("w-full")
+        data = ui.switch(text.WITH_DATA)
+        why(text.WITH_DATA_WHY)
+
+        def save() -> None:
+            try:
+                path = Path(folder.value or "").expanduser()
+                saving.save(project, path, with_data=bool(data.value))
+            except ShoalError as error:
+                ui.notify(str(error), type="negative", multi_line=True)
+                return
+            window.close()
+            ui.notify(text.saved(path.name), type="positive")
+
+        with ui.element("div").classes("s-row s-end"):
+            ui.button(text.CANCEL, on_click=window.close).props("flat no-caps")
+            ui.button(text.SAVE, on_click=save).props("no-caps unelevated")
+    label = text.SAVE if project.folder is None else text.saved(project.folder.name)
+    ui.button(label, on_click=window.open).props("flat no-caps icon=save")
 
 
 def _steps(project: Project, current: Step) -> None:

@@ -1,4 +1,4 @@
-"""The Open screen: choose a file, check how it is read, and say who a person is."""
+"""The Open screen: choose a file, check how it is read, and say what identifies a person."""
 
 from __future__ import annotations
 

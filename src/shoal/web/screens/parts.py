@@ -1,10 +1,7 @@
-"""Parts that several screens use: cards, notices, headings, tables and messages.
+"""Parts that several screens use: cards, notices, tables, dialogs, progress and studies.
 
-Data never becomes markup here: it is set as text or as a property, not formatted into one.
-
-Parts of a page that are drawn again when the project changes.
-
-Parts of the studies of a release: a running study with Cancel, tables of texts.
+Data never becomes markup here: it is set as text or as a property, not formatted into one. `live`
+draws a part again whenever a topic of the project changes; `on_change` updates it in place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The Protect screen: the guarantee as sentences, what to expect, the method, and the run.
 
-Forms that follow from the options of a method, which are its dataclass fields.
+    left    the promise, levels chosen by hand, differential privacy, advanced options
+    right   what to expect, and the card that names the release
 
-Levels chosen by hand on the Protect screen: one level of its hierarchy for each column.
+The options of a method are its dataclass fields, from which `option_form` draws its controls.
 """
 
 from __future__ import annotations
@@ -31,9 +32,8 @@ from shoal.web.text import protect as text
 
 _DEBOUNCE = "debounce=250"
 _STARTS = {PRIVATE: STARTS}
-_RANGES: dict[
-    str, tuple[int, float, float | None, float]
-] = {  # factor shown, least, greatest, step
+_RANGES: dict[str, tuple[int, float, float | None, float]] = {
+    # the factor of the shown number, its least and greatest value, and the step
     "l-diversity": (1, 2, None, 1),
     "entropy-l-diversity": (1, 1, None, 1),
     "t-closeness": (1, 0, 1, 0.05),

@@ -1,8 +1,6 @@
 """The screen Release: what came out, what it costs, alternatives, risk, evidence, downloads.
 
-Before and after: what the release does to each column.
-
-Risk in words: what an attacker can find, depending on what they know.
+The tabs Before and after, and Risk in words, are drawn here; each other tab has its own module.
 """
 
 from __future__ import annotations
@@ -22,8 +20,6 @@ from shoal.web.project.runs import Run
 from shoal.web.project.studies import Study, assess_risk
 from shoal.web.project.topics import Step, Topic
 from shoal.web.screens import release_choices, release_evidence, release_lattice
-from shoal.web.screens import release_choices as release_utility
-from shoal.web.screens import release_evidence as release_files
 from shoal.web.screens.parts import heading, intro, notice, on_change, study_folder, table, watch
 from shoal.web.text import protect
 from shoal.web.text import release as text
@@ -103,7 +99,7 @@ class _Screen:
         with ui.element("div").classes("s-result"):
             _hero(outcome, run.guarantee)
             with ui.element("section").classes("s-card"):
-                release_files.build_files(self.project, run, request)
+                release_evidence.build_files(self.project, run, request)
                 refused = (run.summary or {}).get("no_report")
                 if refused:
                     notice(text.no_report(str(refused)))
@@ -117,7 +113,7 @@ class _Screen:
             "beside": lambda: release_choices.build_beside(self._outcomes()),
             "risk": lambda: build_risk(project, run, request),
             "levels": lambda: release_lattice.build(project, run, request),
-            "utility": lambda: release_utility.build_utility(project, run, request, outcome),
+            "utility": lambda: release_choices.build_utility(project, run, request, outcome),
             "evidence": lambda: release_evidence.build(project, run, request),
         }
         with ui.element("div").classes("s-card s-study"):

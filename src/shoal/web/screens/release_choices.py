@@ -1,7 +1,4 @@
-"""Alternatives: named choices, the Pareto picture with its table, releases side by side.
-
-Usefulness: how well a model that learned from the release predicts a chosen column.
-"""
+"""The tabs Alternatives, Side by side and Usefulness of the screen Release."""
 
 from __future__ import annotations
 

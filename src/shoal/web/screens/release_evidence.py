@@ -1,7 +1,4 @@
-"""Evidence: questions about the context, attacks on the release, and the evidence pack.
-
-Downloads: the released table, its report, and the recipe that repeats it.
-"""
+"""The tab Evidence of the screen Release, and its card of downloads."""
 
 from __future__ import annotations
 

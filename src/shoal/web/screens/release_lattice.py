@@ -1,6 +1,6 @@
-"""The lattice explorer: every combination of levels as a point, and as a row of a table.
+"""The tab Levels of the screen Release: every combination as a point and as a row of a table.
 
-Charts on a canvas, in the colours of the theme; every chart has a table beside it.
+Charts are drawn on a canvas, in the colours of the theme; every chart has a table beside it.
 """
 
 from __future__ import annotations

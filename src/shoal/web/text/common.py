@@ -1,7 +1,4 @@
-"""Text of the frame around the screens.
-
-What work is doing, in words: the stages that the library reports.
-"""
+"""Text of the frame around the screens: steps, saving, and what running work is doing."""
 
 from __future__ import annotations
 
@@ -23,6 +20,16 @@ CREATE = "Create the release"
 CREATING = "Creating the release…"
 RELEASES = "See releases"
 CANCEL = "Cancel"
+SAVE_TITLE = "Save the project"
+SAVE_LEAD = (
+    "The folder holds roles, groups, the promise and all finished releases with their reports. It "
+    "does not hold the table itself; but groups list the values of their columns, so keep the "
+    "folder private."
+)
+FOLDER = "Folder"
+WITH_DATA = "Also keep a copy of the table"
+WITH_DATA_WHY = "Only if this folder is as well protected as the original file."
+SAVE = "Save"
 THEMES = {None: "Colours of the system", False: "Light colours", True: "Dark colours"}
 
 
@@ -35,6 +42,11 @@ def step_label(number: int, step: str) -> str:
     """Return the accessible name of a step."""
     name, purpose = STEPS[step]
     return f"Step {number} of {len(STEPS)}: {name}. {purpose}"
+
+
+def saved(name: str) -> str:
+    """Return that a project is saved."""
+    return f"Saved as {name}"
 
 
 def sentence(message: str) -> str:

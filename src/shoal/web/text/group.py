@@ -147,21 +147,21 @@ def origin(made: str, recipe: Mapping[str, Any] | None) -> str:
 def fits(covered: int, values: int) -> str:
     """Return how many values of the file an import has."""
     if covered == values:
-        return f"It has all {counted(values, 'value')} of your file."
-    return f"It has {covered:,} of the {counted(values, 'value')} of your file."
+        return f"It has all {counted(values, 'value')} in your file."
+    return f"It has {covered:,} of the {counted(values, 'value')} in your file."
 
 
 def lacking(count: int) -> str:
     """Return what happens to values that an import lacks."""
     return (
-        f"{counted(count, 'value is', 'values are')} missing in it. They are added without a "
-        "group; you can group them afterwards. The first ones are:"
+        f"It lacks {counted(count, 'value')} in your file. They are added without a group; you can "
+        "group them afterwards. The first ones are:"
     )
 
 
 def further(count: int) -> str:
     """Return that an import has more values than the file."""
-    return f"{counted(count, 'further value')} of it will be kept; your file does not have them."
+    return f"It also has {counted(count, 'value')} that your file does not have; they are kept."
 
 
 def import_levels(count: int) -> str:

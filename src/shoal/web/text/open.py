@@ -1,7 +1,4 @@
-"""Text of the Open screen.
-
-Text of the Describe screen.
-"""
+"""Text of the screens Open and Describe."""
 
 from __future__ import annotations
 
@@ -70,7 +67,7 @@ CHECK = "Please check"
 USE = "Use this"
 TREAT_AS_MISSING = "Treat as missing"
 FIRST_ROWS = "The first rows of the file"
-PERSON = "Who is a person in this table?"
+PERSON = "What identifies a person in this table?"
 PERSON_WHY = (
     "The guarantee counts people. If one person has several rows and Shoal counted rows, a group "
     "of five rows could be a single person."

@@ -1,7 +1,4 @@
-"""Text of the Protect screen.
-
-Text about differential privacy on the Protect screen.
-"""
+"""Text of the Protect screen."""
 
 from __future__ import annotations
 
@@ -203,7 +200,7 @@ NUMBERS = {  # before the number, after it, its name, and why
         "No release is more than e to the power of",
         "times as likely because a person is in the table.",
         "Privacy budget epsilon",
-        "Smaller is safer. 1 is strict, 3 is mild. Every further release of this table adds up.",
+        "Smaller is safer. 1 is strict, 3 is mild. The budgets of all releases add up.",
     ),
     "beta": (
         "Each row is kept with probability",
@@ -212,13 +209,13 @@ NUMBERS = {  # before the number, after it, its name, and why
         "Nobody can be sure that a person who took part is in the release.",
     ),
     "n0": (
-        "The table has, as everybody may know, about",
+        "It is public knowledge that the table has about",
         "people.",
         "Publicly known number of people",
         "Not the exact number of rows, which is not public. Groups must be larger for more people.",
     ),
 }
-DECLARE = "What is possible in each column"
+DECLARE = "Possible values of each column"
 DECLARE_WHY = (
     "A release must not show which values happened to occur. State what you know about a column "
     "without looking at the table."
@@ -237,11 +234,11 @@ DRAWN = "The release is drawn at random; its figures are known once it is drawn.
 
 def undeclared(names: str) -> str:
     """Return which columns have to be declared."""
-    return f"State what is possible in {names}."
+    return f"State the possible values of {names}."
 
 
 def replaced(names: str) -> str:
-    """Return that identifiers cannot be replaced in a private draw from disk."""
+    """Return why identifiers cannot be replaced in a private draw from disk, and what to do."""
     return (
         "The rows of this table stay on disk, where differential privacy and replaced identifiers "
         f"cannot be combined. On the screen Describe, choose “{REPLACEMENTS['drop']}” for {names}."
