@@ -121,6 +121,7 @@ def _run() -> int:
             "rows or columns",
             2,
         )
+    # after ShoalError, because OutputError is an OSError too
     except OSError as error:
         return _say(_file_trouble(error), 2)
     except OutputFailed:
@@ -176,6 +177,7 @@ def _say_usage(error: Exception) -> int:
     if is_request_for_help(error):
         show_help(error)
         return 2
+    # messages of typer begin with a capital and may end with a question: "Did you mean --quasi?"
     message = usage_message(error)
     see = " See" if message.endswith("?") else "; see"
     return _say(f"{message[:1].lower()}{message[1:]}{see} {command_of(error)} --help", 2)

@@ -112,6 +112,7 @@ class ControlGroup:
             return table
         check_outputs(self.file, None, force=self.force)  # now that all inputs are known
         unit = table.unit
+        # ids: (rows,) the person, or the household, of each row
         ids = np.arange(len(table)) if unit is None else unit.ids
         count = len(table) if unit is None else unit.count
         held = max(round(self.share * count), 1)
@@ -307,6 +308,7 @@ def anonymize(
     check_source(file)
     wanted = wanted_model(k, model)
     algorithm, seed = chosen_method(method, option, seed)
+    # every option is passed on, so that those for a single table can be refused
     if is_project(file):
         _run_project(locals(), opened_secrets(key_file, key_env, key_command, lookup))
         return
@@ -349,6 +351,7 @@ def anonymize(
         if report is not None:
             release.digest  # noqa: B018  an error before anything is written if there is no report
         form_of_file = {"order": order, "escape_formulas": escape_formulas, "parts": parts}
+        # whatever fails inside removes all outputs that were written before it
         with outputs_together():
             checked = _checked(release, output, force=force, **form_of_file)
             data = summarize(release, checked, output) | held_out.write()

@@ -203,6 +203,7 @@ def _show(found: Comparison, front: list[dict[str, Any]], loss: str | None) -> N
 
     lost = loss or found.ranking_loss or ""
     apart = len({(row["model"], row["k"]) for row in found}) > len({row["k"] for row in found})
+    # by identity, because two runs may have equal figures
     best = [id(row) for row in front]
     if found.done:
         learned = [name for name in found.measures if name in ("expected risk", "utility loss")]

@@ -273,6 +273,7 @@ def _draw(tree: Hierarchy, most: int, lines: int) -> None:
         return drawing.add(text) if left >= 0 else drawing
 
     def grow(drawing: Drawing, level: int, group: int) -> None:
+        # once the lines are used up, deeper levels are not visited at all
         if level == 0 or left < 0:
             return
         children = np.flatnonzero(tree.parents[level - 1] == group).tolist()

@@ -256,6 +256,7 @@ def show_distributions(
     columns = [*table.quasi, *table.sensitive]
     stated = of_release(released, {**roles.known.file, **form.stated})
     found = compare_distributions(table, arrow_of(released, stated, columns))
+    # labels without a hierarchy look like other values, so the first error says what is wrong
     if max(found.unread.values()) > _MOST_CELLS:
         raise reason
     note(f"metrics of generalized cells are not defined: {reason}")

@@ -170,6 +170,7 @@ def _in_memory(
         own = Form(**as_written(original, form.stated))
         source = load(original, roles, hierarchy, own, otherwise={key: "identifier"}, quiet=True)
     stated = as_written(file, {**known.file, **form.stated})
+    # links: what shows that rows are about one person, as an attacker would see it
     published, links = _published(file, known, source, stated, roles, unlinked=unlinked)
     check_askable(published, None, any_size=True)
     as_profiles = wanted is None or not covers_rows(wanted)
@@ -182,6 +183,7 @@ def _in_memory(
             "person; state --unlinked if what links them will be removed before publication"
         )
     classes = Classes.by_quasi(linked, origin=source)
+    # the file does not show its people: match the rows with those of the original
     if linked.unit is None and source is not None and source.unit is not None:
         with notes():
             beside = read_released(file, source, key=key, **of_release(file, stated))
@@ -277,6 +279,7 @@ def check_file(
     from shoal.release.reading import read_released
     from shoal.release.verification import judge
 
+    # classes that are large enough decide most models without the original
     by_file = original is None or not needs_population(wanted)
     if by_file and all(_is_decided(part, classes) for part in wanted.parts):
         return judge(classes, wanted, fit=fit)
@@ -468,6 +471,7 @@ def _judged(
     from shoal.release.verification import judge
     from shoal.table.classes import Classes
 
+    # models over the rows of a person need the rows themselves, grouped by person
     if any(part.over_rows for part in wanted.parts) and classes is published.classes:
         if published.original is not None and wanted.columns:
             raise InputError(

@@ -95,6 +95,7 @@ def _compile(store: Path | None) -> list[Mapping[str, Any]]:
 
     folder = None if store is None else str(store.absolute())
     tasks = {name: {"stops": list(stops), "store": folder} for name, stops in TASKS.items()}
+    # the variables must be set before a new process imports numba
     with _settings({} if store is None else _ANY_CPU):
         outcomes = run_tasks(tasks, make_stops, processes=_PROCESSES, stage="compile")
     results = []

@@ -138,6 +138,7 @@ def _check_file(release: Release, report: Mapping[str, Any], measured: Mapping[s
     if measured["records"] != report["records"]["released"]:
         raise InputError("the released file does not have the rows of the release")
     least = int(getattr(release.model, "least_size", 1))
+    # the verifier counts rows, so only models of classes can be confirmed here
     by_class = all(part.by_class for part in release.model.parts)
     if by_class and measured["records"] and measured["classes"]["smallest"] < least:
         raise NotAnonymous(
@@ -445,10 +446,12 @@ def _rehearsed(kept: Release, table: Table) -> dict[str, Any]:
     count = min(table.people // 2, _MAX_LISTED)
     people = rng.permutation(table.people)[:count]
     rows = people if table.person is None else np.flatnonzero(np.isin(table.person.ids, people))
+    # in another order than the table, so that ties are not broken by position
     rows = rng.permutation(rows)
     result = link(kept, table.take(rows), truth=rows, seed=_SEED)
     assert result.success is not None
     hits = result.success.hits
+    # a small count is not published: the interval is that of the largest count it may stand for
     few = 0 < hits < LEAST
     ends = proportion(LEAST - 1 if few else hits, count)  # never below the true share
     return {

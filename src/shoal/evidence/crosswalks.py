@@ -181,6 +181,7 @@ def _identifier(each: Identifier, evidence: dict[str, Any]) -> Row:
     figure = path_to("identifiers", "kinds", each.letter, "released")
     coarse = each in (GEOGRAPHIC, DATES)
     conditions = [equals(figure, 0, otherwise=JUDGE if coarse else NOT_MET)]
+    # the first condition that fails decides, so what cells show comes before names
     cells = [path_to("measured", "identifier_cells", kind) for kind in each.content]
     conditions = [*(equals(cell, 0) for cell in cells), *conditions]
     if each is OTHER:

@@ -79,6 +79,7 @@ class Language:
                     for name, text in match.groupdict().items()
                 }
                 return str(self.words["phrases"][key]).format(**values)
+        # sentences are joined by semicolons: each part must be known
         parts = [self._said(part) for part in sentence.split("; ")] if "; " in sentence else [None]
         return None if None in parts else self._listed(map(str, parts))
 

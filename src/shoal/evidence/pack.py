@@ -115,6 +115,7 @@ def write_evidence(
         evidence = evidence_contents(release, report, written, place, answers, control, memory)
         with as_output(replace_folder(folder, FILES, force=force), folder) as made:
             _write(made, evidence, place, key, words)
+            # the pack appears only if its own verifier accepts it, as a recipient will run it
             manifest, stated, _ = verify.check_files(made, written)
             verify.check_signature(made, manifest, None)
             verify.check_figures(stated, written, memory)
@@ -146,6 +147,7 @@ def freed_memory(release: Release) -> str | None:
     source = getattr(release, "source", None)
     if source is None:
         return None
+    # otherwise the engine and the verifier would each take the whole budget
     source.engine.rest()
     return f"{source.budget.share(_SHARE)}B"
 

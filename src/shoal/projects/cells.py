@@ -166,6 +166,7 @@ def _foreign(linked: Linked, column: str, kind: Any, keys: Any, context: Context
     parents = linked.parents[column]
     lost = np.flatnonzero(parents < 0)
     if isinstance(kind, Pseudonym) and len(lost):
+        # place: (rows,) the position of a key that exists nowhere among the strays
         strays = kind.publish(column, linked.table[column].take(lost).to_arrow(), context).cells
         place = np.zeros(len(parents), np.int64)
         place[lost] = np.arange(len(lost))
@@ -401,6 +402,7 @@ def _cover(table: DiskTable, column: str, classes: int) -> tuple[Codes, Any]:
             )
         pairs = found
     owners, values = pairs
+    # only classes with rows in this table get a cell; the others are never looked up
     used, ids = np.unique(owners, return_inverse=True)
     cover = Recoding.of_groups(replace(encoded, codes=values), ids.astype(np.int32), len(used))
     made = cover.published()

@@ -221,6 +221,7 @@ class _Rows:
     def owned(self, name: str, person: str) -> str:
         """Return a join of a table (a) with the people (p) that its rows belong to."""
         column = self.tables[name]["people"][0]
+        # a → b0 → b1 → p: one join for each foreign key on the way to the people
         joins: list[str] = []
         left, at = "a", name
         while at != person:
@@ -281,6 +282,7 @@ def _class_problems(rows: _Rows, person: str, events: bool) -> list[str]:
         if events:
             continue
         own = rows.cells("p", person, rows.tables[person]["quasi"])
+        # equal if every class of people shows one combination of the cells of this table
         [pairs, classes] = rows.one(
             f"SELECT count(*), count(DISTINCT c) FROM (SELECT DISTINCT row({own}) AS c, "
             f"row({rows.cells('a', name, table['quasi'])}) AS q FROM {rows.owned(name, person)})"
@@ -317,6 +319,7 @@ def _event_problems(rows: _Rows, person: str, model: Guarantee, budget: Budget |
         f"FROM {rows.owned(name, person)}"
         for number, name in enumerate(shown)
     )
+    # owner, event: (events,) the person, and the kind of event that people are compared by
     ids = rows.connection.execute(
         "SELECT dense_rank() OVER (ORDER BY owner) - 1 AS owner, "
         f"dense_rank() OVER (ORDER BY source, event) - 1 AS event FROM ({events})"
@@ -462,6 +465,7 @@ def _batches(reader: Any) -> Iterator[Any]:
         while rows >= BATCH:
             joined = pa.Table.from_batches(waiting)
             yield joined.slice(0, BATCH)
+            # the size of batches shows in a Parquet file, so it must not depend on the reader
             waiting, rows = joined.slice(BATCH).to_batches(), rows - BATCH
     if rows:
         yield pa.Table.from_batches(waiting)

@@ -70,6 +70,7 @@ def link_table(
         found = follow(parents[column], owners)
         if people is not None:
             _check_one_person(spec, people, found)
+        # several ways to a person must agree; a missing key leaves the decision to the others
         people = found if people is None else np.where(people >= 0, people, found)
     return Linked(table, keys, parents, people)
 

@@ -242,6 +242,7 @@ def release_events(
         loss = _loss(release, tables, groups)
         return Attempt(divided, loss, not release.classes.ids.any(), (release, groups))
 
+    # people are grouped by k-anonymity of some size, and events within these groups
     release, groups = least_loss(model, len(done[project.person].table), attempt).made
     return replace(release, model=model), groups
 
@@ -415,6 +416,7 @@ class DiskTables:
             if not table.large.names(Role.QUASI):
                 raise InputError(f"table {name!r}: it has no quasi-identifier")
             self._draw(table)
+        # the key comes first: the engine stores texts by position
         columns = [*([] if spec.key is None else [spec.key]), *spec.foreign]
         engine.read_texts(columns, table.texts)
         if spec.key is not None:

@@ -94,6 +94,7 @@ def inline(chart: Any, name: str) -> str:
 def with_unique_ids(drawn: str, name: str) -> str:
     """Return SVG for embedding, with ids that start with the name."""
     bare = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)
+    # gradients and clip paths are referred to by id, and ids of two charts would collide
     ids = dict.fromkeys(re.findall(r'\bid="([^"]+)"', bare))
     for index, old in enumerate(ids):
         bare = re.sub(rf'(\bid="|url\(#|href="#){re.escape(old)}\b', rf"\g<1>{name}-{index}", bare)

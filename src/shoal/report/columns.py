@@ -166,6 +166,7 @@ def size_bars(found: Reidentification, mask: Mask) -> list[dict[str, Any]]:
     sizes = found.class_sizes if found.by_class else found.sizes
     edges = _edges(int(sizes.min()), int(sizes.max()))
     people = _heights(edges, found.sizes, found.weights)
+    # heights: (bars,) classes; people: (bars,) whose smallest class the bar counts
     heights = _heights(edges, sizes, np.ones_like(sizes))
     if not found.by_class:
         edges = _joined(edges, people.tolist(), mask.least)
@@ -202,6 +203,7 @@ def _joined(edges: list[int], heights: list[int], least: int) -> list[int]:
     kept: list[int] = []
     held = 0
     for edge, height in zip(edges, heights, strict=True):
+        # a bar is closed once it has enough people; the last one may join the bar before it
         if not kept or held >= least:
             kept.append(edge)
             held = 0

@@ -174,6 +174,7 @@ def _named(
     order = np.lexsort((np.arange(len(sizes)), -sizes))
     named = [g for g in order[:MAX_NAMED_GROUPS].tolist() if sizes[g] >= least]
     rest = round(float(every.sum() - every[named].sum()), 6)
+    # "all others" needs enough people too: the smallest named group joins it
     while named and 0 < rest < least:
         rest = round(rest + float(every[named.pop()]), 6)
     shown = sorted(named) if len(named) == len(sizes) else named
@@ -224,6 +225,7 @@ def _body(positions: Floats, people: Floats, least: int) -> tuple[float, float]:
     """Return two values with enough people on the outer side of each."""
     upto = np.round(np.cumsum(people), 6)
     total = float(upto[-1])
+    # outliers would stretch the bins, so up to 1 % of the people lie in each outer bin
     for tail in (max(least, math.ceil(_TAIL * total)), least):
         low = positions[min(int(np.searchsorted(upto, tail)), len(positions) - 1)]
         high = positions[min(int(np.searchsorted(upto, total - tail + 1)), len(positions) - 1)]
@@ -237,6 +239,7 @@ def _merged(ends: Floats, positions: Floats, people: Floats, least: int) -> Floa
     held = np.bincount(np.searchsorted(ends, positions, side="right"), people, len(ends) + 1)
     kept, sizes = list(ends), list(np.round(held, 6))
     while kept and min(sizes) < least:
+        # the smallest bin joins its smaller neighbour
         small = int(np.argmin(sizes))
         left = small and (small == len(kept) or sizes[small - 1] <= sizes[small + 1])
         at = small - 1 if left else small

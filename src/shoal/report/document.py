@@ -176,6 +176,7 @@ def contents(
     rows = release.digest
     if rows.suppressed is not None:
         rows.original.forget_distinct()  # those of the released records are used instead
+    # all figures below are about these rows; only `records` counts suppressed ones, masked
     kept = released_only(rows)
     return_memory(len(rows.original))
     found = Reidentification.of(kept)
@@ -183,6 +184,7 @@ def contents(
     lost = losses(kept, mask)
     _end_stage(rows, 3)
     related = correlations(kept)
+    # the grouped tuples are large, and nothing below needs them
     kept.original.forget_distinct()
     _end_stage(rows, 4)
     counted = (getattr(release, name, None) for name in ("singling_out", "linked_rows"))

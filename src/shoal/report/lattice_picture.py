@@ -158,6 +158,7 @@ def _chart(spots: Spots, setting: str, objective: Objective) -> Any:
     base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y)
     width = float(np.clip((2 * widest + 1) * 62, 320, 900))
     height = float(np.clip((tall + 1) * 58, 220, 960))
+    # nodes shrink where neighbours would touch: room is the distance between them
     lines = -(-max(Counter(sum(spot.node) for spot in spots.nodes).values()) // MAX_LINE_NODES)
     room = min(width / (2 * widest + 1), height / (tall + 1) * ROW_SHARE / lines)
     layers = [_marks(base, spots, objective, min(room / 20, 1.0))]
@@ -337,6 +338,7 @@ def place_nodes(
     ground = Ground(lattice, model, (0,) * len(lattice.shape), limit)
     costs = Costs(lattice, objective)
     known = costs.by_pass(ground.measures) if ground.by_size else None
+    # cube: the cost of every node, indexed by its levels
     cube = costs.bound(ground.measures) if known is None else known
     states = _states(ground)
     order, rows, places = _places(lattice.shape)
@@ -397,7 +399,9 @@ def _places(shape: Sequence[int]) -> tuple[Counts, Floats, Floats]:
     order = np.lexsort((-np.arange(len(sums)), sums))
     row = sums[order]
     sizes = np.bincount(row)
+    # begins: (rows,) the position in `order` of the first node of each row
     begins = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    # lines, line_nodes: (rows,) lines of a row, and nodes in each, both rounded up
     lines = -(-sizes // MAX_LINE_NODES)
     line_nodes = -(-sizes // lines)
     index = np.arange(len(row)) - begins[row]  # in its row

@@ -254,6 +254,7 @@ def digest(path: Path) -> dict[str, Any]:
     check_readable(place)
     sha256 = hashlib.sha256()
     with place.open("rb") as handle:
+        # a release may be larger than memory
         while chunk := handle.read(_CHUNK_BYTES):
             sha256.update(chunk)
     return {"name": path.name, "bytes": place.stat().st_size, "sha256": sha256.hexdigest()}

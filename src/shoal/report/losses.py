@@ -103,6 +103,7 @@ def _hardest(kept: Release, least: int) -> Counts | None:
     if lost.max() - lost.min() < 5e-4:
         return None
     order = np.argsort(-lost, kind="stable")
+    # (rows,) people of the rows up to each one, the hardest hit first
     upto = np.round(np.cumsum(people_weights(kept.original)[order]), 6)
     wanted = max(least, math.ceil(_HARDEST * kept.original.people))
     last = order[min(int(np.searchsorted(upto, wanted)), len(order) - 1)]

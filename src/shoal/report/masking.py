@@ -103,6 +103,7 @@ def released_only(release: Release) -> Release:
     }
     if hidden is None and all(len(used[name]) == table[name].domain for name in used):
         return release
+    # a domain that listed suppressed values would show that they exist
     columns = [narrowed(c, used[c.name]) if c.name in used else c for c in taken]
     kept = replace(taken, columns=tuple(columns))
     recodings = {
@@ -171,12 +172,14 @@ def _recoding(found: Recoding, column: Column, rows: Counts, used: Counts) -> Re
 
 def _subsets(subsets: Subsets, used: Counts) -> Subsets:
     """Return the subsets restricted to some codes; each subset contains at least one of them."""
+    # runs of old codes become runs of positions in `used`; those without a used code are empty
     starts, stops = (np.searchsorted(used, ends) for ends in (subsets.starts, subsets.stops))
     owners = np.repeat(np.arange(len(subsets)), np.diff(subsets.indptr))
     some = starts < stops
     starts, stops, owners = starts[some], stops[some], owners[some]
     opens = np.ones(len(starts), dtype=np.bool_)  # adjacent runs become one
     opens[1:] = (owners[1:] != owners[:-1]) | (starts[1:] != stops[:-1])
+    # a run ends where the next one opens
     closes = np.append(opens[1:], True)[: len(opens)]
     indptr = np.searchsorted(owners[opens], np.arange(len(subsets) + 1))
     return Subsets(len(used), indptr.astype(np.int64), _codes(starts[opens]), _codes(stops[closes]))

@@ -194,6 +194,7 @@ def worth_showing(samples: Any, sizes: Any, fooled: Bools, most: int) -> list[in
     for those in (fooled, ~fooled):
         places = np.flatnonzero(those & (sizes > 0))
         places = places[np.argsort(sizes[places], kind="stable")]
+        # turns: how many smaller changes of the same picture come before each one
         seen: Counter[int] = Counter()
         turns = []
         for sample in samples[places].tolist():
@@ -241,6 +242,7 @@ def png(pixels: Any) -> bytes:
     lines[:, 1:] = pixels.reshape(height, -1)
     colour = 0 if channels == 1 else 2
     head = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)
+    # each chunk is its length, name, body and checksum
     parts = {b"IHDR": head, b"IDAT": zlib.compress(lines.tobytes(), 9), b"IEND": b""}
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))

@@ -162,6 +162,7 @@ class Guard:
 
     def _refusal(self, scope: Scope, headers: _Headers) -> int:
         """Return the status for a request from elsewhere, 0 for one from the app's own pages."""
+        # a page that reaches the app under another name is an attempt at DNS rebinding
         if headers.all("host") != [self.access.host]:
             return 421
         origins = headers.all("origin")
@@ -203,6 +204,7 @@ class Guard:
         if any(not length.isdecimal() or int(length) > limit for length in stated):
             await _answer(send, 413, close=True)
             return
+        # seen: bytes of the body so far; begun: an answer was sent; gone: the browser has left
         seen, begun, gone = 0, False, False
 
         async def counted() -> Message:

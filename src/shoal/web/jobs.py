@@ -150,6 +150,7 @@ class Job:
             if process.stdin is not None:
                 process.stdin.write(CANCEL)
                 process.stdin.flush()
+        # a task in compiled code reads no message, so its process is ended
         for seconds, number in ((_PATIENCE_SECONDS, "SIGTERM"), (_LAST_SECONDS, "SIGKILL")):
             try:
                 process.wait(seconds)
@@ -231,6 +232,7 @@ class JobProcess:
             arguments: The arguments of the worker.
         """
         folder = _own_folder()
+        # the module path of the server; with -P nothing is added to it
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         own = {"TMPDIR": str(folder), "TEMP": str(folder)} if folder else {}
         process = subprocess.Popen(

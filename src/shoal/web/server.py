@@ -204,6 +204,7 @@ class _Server(uvicorn.Server):
         names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
         signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
         before = {number: signal.signal(number, self._stop) for number in signals}
+        # a signal wakes the watching thread through this pair, also while the main thread computes
         ours, theirs = socket.socketpair()
         theirs.setblocking(False)
         woken = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)

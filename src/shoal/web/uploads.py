@@ -167,6 +167,7 @@ class Workspace:
 
     def new_path(self, suffix: str = "") -> Path:
         """Return a path in the folder that no file has: a random name and a plain suffix."""
+        # the suffix comes from a browser, and only a plain one may become part of a path
         kept = suffix.lower() if _SUFFIX.fullmatch(suffix.lower()) else ""
         return self.path / f"{secrets.token_hex(16)}{kept}"
 

@@ -127,6 +127,7 @@ def _fault(error: Exception) -> str:
 
 def _take_streams() -> tuple[int, IO[bytes]]:
     """Return the input and the output of the process; what libraries print goes nowhere."""
+    # a library that prints would otherwise corrupt the messages
     orders, messages = os.dup(0), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)

@@ -108,6 +108,7 @@ def assess(
     with bars():
         release = load_pair(original, released, roles, hierarchy, form, key=key)
         asked = names(known) or None
+        # a risk above 1/k breaks what classes of k people promise
         least = k or int(release.classes.sizes.min(initial=release.original.records))
         options: dict[str, Any] = {"method": method, "present": not absent, "seed": seed}
         with announce_compilation(quiet=json):

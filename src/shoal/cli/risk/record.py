@@ -145,6 +145,7 @@ def _on_disk(
         specs = {name: {"role": "quasi", "kind": "nominal"} for name in known}
         published = published_on_disk(files, specs, stated, units, choice.budget)
         try:
+            # only the sizes of classes are in memory: record risk depends on nothing else
             sizes = published.class_sizes()
         finally:
             published.table.close()

@@ -318,6 +318,7 @@ def _swept(
     from shoal.robust import sweep as try_all
 
     parts = []
+    # an attack on single networks is the same for every vote; one on the vote is not
     for counts in [[count] for count in numbers] if attacker.vote else [numbers]:
         voters = ensemble.subset(range(max(counts)))
 

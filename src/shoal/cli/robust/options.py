@@ -113,6 +113,7 @@ def fitting_architecture(images: Tensor, labels: Tensor) -> Architecture:
         if made.shape == shape and int(labels.max()) < made.classes:
             return made
     known = ", ".join(f"{made.name} {made.shape}" for made in ARCHITECTURES.values())
+    # pictures are often stored with their channels last
     turned = (shape[2], *shape[:2])
     remedy = "shoal.robust.train in Python accepts any"
     if any(made.shape == turned for made in ARCHITECTURES.values()):

@@ -51,6 +51,8 @@ class PlainConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return a text with escapes, so that tables have room for them."""
+        # line breaks at both ends are spacing of the caller; those inside come from names and
+        # values
         start, end = len(text) - len(text.lstrip("\n")), len(text.rstrip("\n"))
         inside = escaped(text[start:end], line_breaks=True)
         return super().render_str(text[:start] + inside + text[max(start, end) :], **options)
@@ -97,6 +99,7 @@ def emit(as_json: bool, data: Mapping[str, Any], show: Callable[[], None]) -> No
     """Print data as JSON, or call `show` to print it for people."""
     if as_json:
         text = json.dumps(plain(data), indent=2, ensure_ascii=False)
+        # ASCII escapes mean the same to a JSON parser and cannot control a terminal
         if escaped(text) != text or not encodable(text, sys.stdout):
             text = json.dumps(plain(data), indent=2).replace("\x7f", "\\u007f")
         sys.stdout.write(f"{text}\n")
@@ -201,6 +204,7 @@ def is_compiled(method: str) -> bool:
         return True
     folder = Path(str(sys.modules[METHODS[method].__module__].__file__)).parent
     kernels = [path for path in folder.glob("_*.py") if path.name != "__init__.py"]
+    # numba stores kernels in this folder, or else next to the module
     stated = os.environ.get("NUMBA_CACHE_DIR")
     if stated:
         return not kernels or has_kernels_in(Path(stated), folder)
@@ -268,6 +272,7 @@ def bars() -> Iterator[None]:
         tasks: dict[str, Any] = {}
 
         def listener(event: Progress) -> None:
+            # a stage is announced by its first event, and its total may change later
             if event.stage not in tasks:
                 stage = escaped(event.stage, line_breaks=True)
                 tasks[event.stage] = drawn.add_task(stage, total=event.total)

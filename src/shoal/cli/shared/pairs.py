@@ -123,6 +123,7 @@ def pair_on_disk(
         form.stated,
     )
     files = find_files(original), find_files(released)
+    # all parts of a release have the format of its first one
     settings = of_release(files[1].paths[0], {**roles.known.file, **form.stated})
     target = next((n for n, role in otherwise.items() if role == Role.INSENSITIVE and n), None)
     with notes(unless=UnassignedColumns):

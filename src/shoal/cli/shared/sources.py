@@ -75,6 +75,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         command(**given)
 
+    # typer reads the options of a command from its signature
     apart = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in options.values()]
     ungrouped.__signature__ = inspect.Signature(apart)  # type: ignore[attr-defined]
     ungrouped.__annotations__ = {option.name: option.annotation for option in apart}
@@ -241,6 +242,7 @@ def hierarchies_of(stated: list[str] | None) -> dict[str, Any]:
             )
         if name in found:
             raise InputError(f"column {name!r} is given two hierarchies; choose one")
+        # an existing file wins over a recipe of the same text
         recipe = None if _is_file(source) else recipe_of(source)
         found[name] = Path(source) if recipe is None else recipe
     return found
@@ -289,6 +291,7 @@ def as_written(file: Path, stated: Mapping[str, Any]) -> dict[str, Any]:
     if encoding is not None and is_utf8(file):
         del found["encoding"]
     sign = "\t" if delimiter == r"\t" else delimiter
+    # the file was not written with this delimiter, so the notation beside it is not meant either
     if isinstance(sign, str) and sign not in first_line(file, found.get("encoding")):
         for option in ("delimiter", "quote", "decimal", "dates"):
             found.pop(option, None)

@@ -277,6 +277,7 @@ def _add_counts(rows: Grid, data: dict[str, Any]) -> None:
 
 def _add_unprotected(rows: Grid, columns: dict[str, Any]) -> None:
     for name, found in columns.items():
+        # how many classes share one value; if none does, what the worst class reaches
         some, classes = found["same_value_classes"], counted(found["classes"], "class")
         people = percent_of(found["same_value_people"], found["people"])
         percent = min(round(100 * found["largest_share"]), 99)

@@ -197,6 +197,7 @@ class _Inbox:
                 while not self._questions:
                     self._changed.wait()
                 found = self._questions.pop(0)
+                # numbers are never reused, so a number that was given up stays unwanted
                 if found[0] not in self._unwanted:
                     self._current = found[0]
                     return found
@@ -381,6 +382,7 @@ class Desk:
         self, data: Any, name: str, spec: Mapping[str, Any], hierarchy: Any = None
     ) -> Column:
         stated = {k: v for k, v in spec.items() if k in _ENCODING}
+        # the role does not change the codes: a column that changes its role is not encoded again
         key: tuple[Any, ...] = (name, json.dumps([stated, spec.get("replace")], default=str))
         if key not in self._columns:
             coarser = _coarsening(name, spec)

@@ -119,6 +119,7 @@ def _distinct(rows: Sequence[Mapping[str, Any]], loss: str) -> list[Mapping[str,
     """Drop releases of equal risk and loss by the same method, such as those of a larger k."""
     kept: dict[tuple[Any, ...], Mapping[str, Any]] = {}
     for row in rows:
+        # a method often returns one release for several k; the largest k describes it best
         key = (row["method"], str(row["options"]), row["highest risk"], row[loss])
         if key not in kept or (row["k"] or 0) > (kept[key]["k"] or 0):
             kept[key] = row

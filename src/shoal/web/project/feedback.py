@@ -148,6 +148,7 @@ def groups_of(table: Table, k: int, levels: Mapping[str, int]) -> Groups:
         else:
             codes.append(column.codes)
             domains.append(column.domain)
+    # found.ids: (rows,) the group of each row; sizes: (groups,) its people
     found = group(codes, domains)
     unit = table.unit
     if unit is not None:

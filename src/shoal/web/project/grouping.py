@@ -142,6 +142,7 @@ class Grouping:
         entries = [each.copy() for each in self.entries]
         entries[level - 1][members] = number
         if level < self.height:
+            # above this level, the group takes the place of what it joins
             followed = joined if len(joined) else moved
             chain = _most_common(np.stack([each[followed] for each in entries[level:]]))
             for each, entry in zip(entries[level:], chain, strict=True):
@@ -215,6 +216,7 @@ class Grouping:
         every = tuple(dict.fromkeys([*values, *listed]))
         known = np.arange(len(every)) < len(dict.fromkeys(values))
         domain = Domain(every, frozen(known))
+        # picks: (values,) the row of the hierarchy, −1 for a value that it lacks
         picks = np.array([listed.get(text, -1) for text in every], dtype=np.int64)
         entries = []
         below = domain.ground
@@ -257,6 +259,7 @@ class Grouping:
         labels = found.labels[min(level, found.height)]
         for each in settled[level:]:
             above = np.where(each == SAME, labels, each)
+            # some: (texts,) one label above each label; where it differs, the values are not nested
             some = np.full(len(self.domain.texts), SAME, dtype=np.int32)
             some[labels] = above
             for number in np.unique(labels[some[labels] != above]).tolist():

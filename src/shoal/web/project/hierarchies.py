@@ -480,6 +480,7 @@ def _step(old: Sheet, new: Sheet, text: str) -> _Step:
         rows = np.flatnonzero(one != other)
         if len(rows):
             cells.append(_Cells(level, rows.astype(np.int32), one[rows], other[rows]))
+    # both sides without their levels; `_moved` takes these from the present sheet
     bare = Grouping(before.domain)
     was, now = (replace(s, grouping=replace(bare, root=s.grouping.root)) for s in (old, new))
     return _Step(text, was, now, tuple(cells))

@@ -90,6 +90,7 @@ class DiskFile:
         self.refused = tuple(name for name in names if name in types and _refuses(types[name]))
         self.names = tuple(name for name in names if name not in self.refused)
         codes = file.form.get("missing_in", {})
+        # every column is read like a quasi-identifier, because roles may still change
         specs: dict[str, Any] = {name: {"role": "quasi"} for name in self.names}
         for name in set(codes) & set(specs):
             specs[name]["missing"] = list(codes[name])

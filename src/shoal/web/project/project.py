@@ -138,6 +138,7 @@ class Project(Announcer):
             message: A message that may contain the path of the opened file or of another file in
                 the workspace, whose names are random.
         """
+        # an upload has a random name, and its owner knows another one
         for source in (self.source, self._looked_at):
             if source is not None:
                 message = message.replace(str(source.path), source.name)
@@ -453,6 +454,7 @@ class LiveFigures:
         project = self._project
         table = project.table
         on_disk = project.source is not None and project.source.on_disk
+        # groups of values as they are need no hierarchies, which take time to build
         bare = table if on_disk else replace(table, hierarchies={})
         groups = await project.ask(feedback.count_groups, bare, project.guarantee.k)
         self._show(replace(project.figures, groups=groups))

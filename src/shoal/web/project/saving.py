@@ -276,6 +276,7 @@ def apply(project: Project, folder: Path) -> None:
     for sentence in guarantee.sentences:
         if sentence.column not in project.columns:
             raise InputError(f"{where}guarantee.sentences names no column of the file")
+    # everything is read and checked before anything changes
     runs = [_run(entry, folder, f"{where}runs[{n}]") for n, entry in enumerate(state["runs"])]
     project.source = replace(
         project.source,

@@ -123,6 +123,7 @@ def read_release(request: RunRequest, folder: Path) -> Release:
     with TemporaryDirectory(dir=folder) as place:
         again = Path(place, request.output)
         release.write(again, escape_formulas=request.escape_formulas)
+        # a study must be about the file that was released, byte for byte
         if again.read_bytes() != (request.folder / request.output).read_bytes():
             raise InputError(
                 "this release cannot be made again with the same rows, because its method draws at "

@@ -120,6 +120,7 @@ class _Screen:
 
     def changed(self) -> None:
         """Draw what another tab, or this one, has changed."""
+        # another tab has changed roles: this list is out of date until the page is opened again
         if set(self.buttons) != set(self.project.columns.quasi):
             return
         self.mark()

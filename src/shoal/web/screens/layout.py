@@ -67,6 +67,7 @@ def _follow_theme(project: Project) -> None:
 
 def _screen(project: Project, step: Step) -> None:
     """Draw the whole page of a step; without what it needs, the first step that is missing."""
+    # an address of a later screen may be opened before its step is ready
     while not project.is_ready(step):
         step = _STEPS[_STEPS.index(step) - 1]
     ui.page_title(text.page_title(step))

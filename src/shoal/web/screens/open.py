@@ -230,6 +230,7 @@ def _accept(project: Project, code: str, names: list[str]) -> None:
     """Treat a text as missing: a word everywhere, a number only in the columns it was found in."""
     source = project.source
     assert source is not None
+    # -9 may be a temperature in another column, while "NA" means missing anywhere
     if not code.lstrip("-").replace(".", "", 1).isdigit():
         _correct(project, missing=(*source.form.get("missing", ()), code))
         return

@@ -213,6 +213,7 @@ def on_change(
     """
 
     def changed(topic: Topic) -> None:
+        # a tab that was closed leaves its elements behind: stop listening with the first change
         if part.is_deleted or part.client.id not in part.client.instances:
             stop()
         elif not topics or topic in topics:
@@ -276,6 +277,7 @@ def watch(project: Project, kind: str, run: Run, draw: Callable[[Study | None], 
 
     def refresh() -> None:
         study = project.studies[kind, run.name]
+        # what is drawn again loses the focus, so progress only moves the bar
         seen = [study, None if study is None else study.state]
         if drawn == seen:
             for each in move:

@@ -152,6 +152,7 @@ class _Explorer:
         }
 
     def _clicked(self, point: dict[str, Any]) -> None:
+        # the chart reports a series and a place in it, which lead to the number of a node
         numbers = list(self.series.values())[int(point["series"])]
         self._show(self.view[int(numbers[int(point["place"])])])
 
