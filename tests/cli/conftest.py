@@ -53,7 +53,7 @@ def networks(tmp_path_factory):
     """Two networks that have learned the digits a little."""
     import torch
 
-    from shoal.cli.robust.options import read_pictures
+    from shoal.cli.robust.inputs import read_pictures
     from shoal.robust import DIGITS, Training, shared, train
 
     torch.set_num_threads(1)

@@ -15,7 +15,7 @@ import torch
 from sklearn.datasets import load_digits
 from tests.cli.test_robust_files import KEPT
 
-from shoal.cli.robust.options import load_examples, read_pictures, save_examples
+from shoal.cli.robust.inputs import load_examples, read_pictures, save_examples
 from shoal.report.robust_charts import png, triptychs
 from shoal.robust import Ensemble, EnsembleVote
 

@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from shoal.cli.robust.options import Kept, load_examples, read_pictures, save_examples
+from shoal.cli.robust.inputs import Kept, load_examples, read_pictures, save_examples
 from shoal.robust import Ensemble, EnsembleVote, Examples, superimpose
 
 ATTACK = ("--method", "iterative-fgsm", "-O", "epsilon=0.4", "-O", "steps=5", "--samples", 2)

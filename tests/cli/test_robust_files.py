@@ -8,7 +8,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save, save_file
 
-from shoal.cli.robust.options import Kept
+from shoal.cli.robust.inputs import Kept
 from shoal.errors import InputError
 from shoal.robust import Ensemble, Examples
 

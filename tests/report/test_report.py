@@ -15,9 +15,9 @@ import shoal
 from shoal import KAnonymity, LDiversity, OutputError, Recoding, Release, Role
 from shoal.release.reading import read_released
 from shoal.report import contents
-from shoal.report.columns import treatment
 from shoal.report.document import _REACHED
 from shoal.report.page import page
+from shoal.report.released import treatment
 
 PAGE = Path(__file__).parents[2] / "docs" / "report.md"
 BY_NAME = {"options", "versions", "undefined", "figures", "levels"}  # their keys are names

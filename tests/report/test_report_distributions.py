@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Column, KAnonymity, Recoding
-from shoal.report.distributions import MAX_BINS, MAX_NAMED_GROUPS, bins, distribution, grouped
+from shoal.report.before_after import MAX_BINS, MAX_NAMED_GROUPS, bins, distribution, grouped
 from shoal.report.masking import Mask
 
 

@@ -17,7 +17,7 @@ from nicegui.testing.user_interaction import UserInteraction
 from tests.web.test_screens import until
 
 from shoal import Column
-from shoal.web.project.columns import ColumnInfo, Columns
+from shoal.web.project.column_roles import ColumnInfo, Columns
 from shoal.web.project.editors import Values
 from shoal.web.project.opening import Source
 from shoal.web.screens import layout

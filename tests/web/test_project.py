@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.web.project.columns import ColumnInfo, Columns
+from shoal.web.project.column_roles import ColumnInfo, Columns
 from shoal.web.project.guarantee import Guarantee, Sentence
 from shoal.web.project.opening import Source
 from shoal.web.project.project import Project

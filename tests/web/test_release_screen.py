@@ -22,7 +22,7 @@ from nicegui.testing.user_interaction import UserInteraction
 import shoal
 from shoal.report.document import contents
 from shoal.risk import assess
-from shoal.web.project.columns import ColumnInfo, Columns
+from shoal.web.project.column_roles import ColumnInfo, Columns
 from shoal.web.project.guarantee import Guarantee
 from shoal.web.project.lattice import explore
 from shoal.web.project.opening import Preview, Source

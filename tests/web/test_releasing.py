@@ -21,7 +21,7 @@ from shoal.cli import app
 from shoal.errors import InputError
 from shoal.identifiers.keys import Key
 from shoal.table.hierarchy import Hierarchy
-from shoal.web.project.columns import Columns
+from shoal.web.project.column_roles import Columns
 from shoal.web.project.saving import apply, list_projects, resume, save
 
 

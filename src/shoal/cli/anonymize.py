@@ -47,8 +47,8 @@ from shoal.cli.shared.options import (
     wanted_model,
 )
 from shoal.cli.shared.scaling import Partitioned, check_source, chosen_method, load_or_open
-from shoal.cli.shared.sources import EveryRole, Form, PopulationFile, grouped, with_population
 from shoal.cli.shared.summary import typed
+from shoal.cli.shared.tables import EveryRole, Form, PopulationFile, grouped, with_population
 from shoal.errors import InputError
 from shoal.support.outputs import outputs_together
 from shoal.support.wording import counted

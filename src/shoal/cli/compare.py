@@ -20,7 +20,7 @@ from shoal.cli.shared.options import (
     seed_option,
 )
 from shoal.cli.shared.scaling import method_options
-from shoal.cli.shared.sources import EveryRole, Form, grouped, load
+from shoal.cli.shared.tables import EveryRole, Form, grouped, load
 from shoal.errors import InputError
 from shoal.support.wording import counted, people_in_rows
 

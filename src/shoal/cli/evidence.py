@@ -18,8 +18,8 @@ from shoal.cli.risk.assess import ControlFile, load_control
 from shoal.cli.shared.console import announce_compilation, bars, emit, out
 from shoal.cli.shared.options import Force, Hierarchies, Json, K, Key, wanted_model
 from shoal.cli.shared.pairs import Original, Released, load_pair
-from shoal.cli.shared.sources import EveryRole, Form, grouped
 from shoal.cli.shared.summary import typed
+from shoal.cli.shared.tables import EveryRole, Form, grouped
 from shoal.errors import InputError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import typer
 
 from shoal.cli.shared.console import bars, emit, grid, note, notes, out
 from shoal.cli.shared.options import Command, File, Force, Group, Json, names
-from shoal.cli.shared.sources import Form, Roles, grouped, recipe_of
+from shoal.cli.shared.tables import Form, Roles, grouped, recipe_of
 from shoal.errors import HierarchyError, InputError, OutputError, did_you_mean
 from shoal.support.file_names import new_inside
 from shoal.support.files import check_readable, check_writable, read_text, replace_files

@@ -21,7 +21,7 @@ from shoal.cli.shared.console import (
     show_warnings,
 )
 from shoal.cli.shared.options import File, Force, Hierarchies, Json, names
-from shoal.cli.shared.sources import Form, Roles, grouped, hierarchies_of
+from shoal.cli.shared.tables import Form, Roles, grouped, hierarchies_of
 from shoal.errors import OutputError
 from shoal.support.files import check_readable, check_writable, replace_file
 

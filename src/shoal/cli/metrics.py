@@ -23,7 +23,7 @@ from shoal.cli.shared.console import (
 from shoal.cli.shared.options import Hierarchies, Json, Key
 from shoal.cli.shared.pairs import Original, Released, load_pair
 from shoal.cli.shared.scaling import Scale
-from shoal.cli.shared.sources import EveryRole, Form, Roles, grouped, load, of_release
+from shoal.cli.shared.tables import EveryRole, Form, Roles, arrow_of, grouped, load, of_release
 from shoal.errors import InputError, NotCovering
 from shoal.release.provenance import Tally, released_of
 from shoal.support.wording import counted
@@ -249,7 +249,6 @@ def show_distributions(
         reason: Why the release does not cover the original; raised if most cells of a column
             cannot be read, so that they are labels rather than other values.
     """
-    from shoal.cli.risk.link import arrow_of
     from shoal.comparison.distributions import compare_distributions
 
     table = load(original, roles, hierarchy, form, quiet=True)

@@ -48,7 +48,7 @@ def anonymize_project(
 ) -> None:
     """Release all tables of a project and print the outcome."""
     from shoal.projects import Project, release_project
-    from shoal.projects.sources import choose_place
+    from shoal.projects.origins import choose_place
 
     if output is None:
         raise OutputError("a project needs a folder to write to; name a new one with -o")

@@ -10,7 +10,7 @@ import typer
 from shoal.cli.shared.console import bars, emit, grid, number, out
 from shoal.cli.shared.options import Hierarchies, Json, Key, names, seed_option
 from shoal.cli.shared.pairs import Original, Released, load_pair
-from shoal.cli.shared.sources import EveryRole, Form, grouped, load
+from shoal.cli.shared.tables import EveryRole, Form, grouped, load
 from shoal.support.wording import counted, rows_about
 
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column that models predict.")]

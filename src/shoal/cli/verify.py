@@ -40,7 +40,7 @@ from shoal.cli.shared.pairs import (
     unclear_people,
 )
 from shoal.cli.shared.scaling import Scale, check_source
-from shoal.cli.shared.sources import (
+from shoal.cli.shared.tables import (
     EveryRole,
     Form,
     PopulationFile,

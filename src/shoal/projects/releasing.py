@@ -52,8 +52,8 @@ from shoal.projects.cells import (
 )
 from shoal.projects.checking import SetCheck, check_set, digest, write_published, write_record
 from shoal.projects.links import Linked, Published, link_table, refuse_keys, refuse_two_people
+from shoal.projects.origins import choose_place, described, ending_of, read_table
 from shoal.projects.project import Asked, Project, ProjectTable, file_of, key_replacement
-from shoal.projects.sources import choose_place, described, ending_of, read_table
 from shoal.release.release import Release
 from shoal.rows.choice import draws_records
 from shoal.rows.duckdb_links import Foreign, LinkedFiles

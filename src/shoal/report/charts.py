@@ -13,10 +13,10 @@ from typing import Any
 
 from shoal.errors import InputError, OutputError, UnknownColumn, unknown
 from shoal.release.release import Release
-from shoal.report.columns import size_bars
-from shoal.report.distributions import distribution
+from shoal.report.before_after import distribution
 from shoal.report.losses import losses
 from shoal.report.masking import LEAST, Mask, released_only
+from shoal.report.released import size_bars
 from shoal.risk.reidentification import Reidentification
 from shoal.support.files import check_writable, replace_file
 from shoal.support.imports import requires

@@ -22,12 +22,12 @@ from shoal.files.writing import Order
 from shoal.metrics.metric import APART
 from shoal.release.release import Release
 from shoal.release.verification import Verification
-from shoal.report.columns import columns, records, released_in_words, size_bars, uniqueness, unit
-from shoal.report.distributions import distribution
+from shoal.report.before_after import distribution
 from shoal.report.limits import limits, repeating, withheld_contents
 from shoal.report.losses import correlations, is_coarser, losses, sizes_before
 from shoal.report.masking import LEAST, Mask, released_only, rounded
 from shoal.report.page import page, verdict
+from shoal.report.released import columns, records, released_in_words, size_bars, uniqueness, unit
 from shoal.risk import Check, checks
 from shoal.risk.assessment import assess
 from shoal.risk.caveats import caveats

@@ -16,9 +16,9 @@ from typing import Any
 
 from shoal.methods.registry import METHODS
 from shoal.release.release import Release
-from shoal.report.columns import left_out_weight, size_bars
 from shoal.report.masking import Mask, released_only, rounded
 from shoal.report.page import in_words
+from shoal.report.released import left_out_weight, size_bars
 from shoal.risk.reidentification import Reidentification
 from shoal.risk.release_attacks.listed_members import listing_columns
 from shoal.support.addresses import address_of

@@ -11,7 +11,7 @@ from shoal.cli.risk import assess, link, record
 from shoal.cli.shared.console import bars, emit, grid, note, notes, number, out, share
 from shoal.cli.shared.options import Command, Group, Hierarchies, Json, Key
 from shoal.cli.shared.scaling import refuse_large
-from shoal.cli.shared.sources import (
+from shoal.cli.shared.tables import (
     Form,
     Roles,
     as_written,

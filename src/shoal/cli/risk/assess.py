@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.risk.link import arrow_of
 from shoal.cli.shared.console import (
     about,
     announce_compilation,
@@ -29,7 +28,16 @@ from shoal.cli.shared.console import (
 from shoal.cli.shared.options import File, Hierarchies, Json, Key, names, seed_option
 from shoal.cli.shared.pairs import Original, Released, check_order, load_pair
 from shoal.cli.shared.scaling import refuse_large
-from shoal.cli.shared.sources import EveryRole, Form, Roles, as_written, grouped, load, of_release
+from shoal.cli.shared.tables import (
+    EveryRole,
+    Form,
+    Roles,
+    arrow_of,
+    as_written,
+    grouped,
+    load,
+    of_release,
+)
 from shoal.errors import InputError
 from shoal.support.wording import count_of, counted
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.shared.console import about, bars, emit, grid, notes, number, out, share
+from shoal.cli.shared.console import about, bars, emit, grid, number, out, share
 from shoal.cli.shared.options import (
     File,
     Hierarchies,
@@ -22,7 +21,16 @@ from shoal.cli.shared.options import (
 )
 from shoal.cli.shared.pairs import Released, check_order
 from shoal.cli.shared.scaling import chosen_method, refuse_large
-from shoal.cli.shared.sources import Form, Roles, as_written, grouped, hierarchies_of, load
+from shoal.cli.shared.tables import (
+    Form,
+    Roles,
+    arrow_of,
+    as_written,
+    grouped,
+    load,
+    published_of,
+    table_of,
+)
 from shoal.errors import InputError, did_you_mean
 from shoal.support.wording import counted
 
@@ -30,7 +38,6 @@ if TYPE_CHECKING:
     from shoal.files.schema import Schema
     from shoal.release.fitting import Published
     from shoal.risk import Linkage
-    from shoal.table.table import Table
 
 
 @grouped
@@ -69,13 +76,14 @@ def link(
     With --person, a column of IDENTIFIED, a person with several rows counts once, and is found if
     one of the rows is linked correctly. If RELEASED has the column too, no --key is needed.
     """
+    from shoal.files.schema import Schema
     from shoal.release.row_matching import rows_by_key, rows_by_person
     from shoal.risk.linkage import link_published
     from shoal.support.files import check_readable
 
     for file in (identified, released):
         check_readable(file)
-    declared = schema_of(schema)
+    declared = Schema() if schema is None else Schema.read(schema)
     stated = {**declared.file, **form.stated}
     who, owner = names(person), None
     wanted = [*names(known), *declared.columns]
@@ -114,27 +122,6 @@ def _count_unmatched_cells(published: dict[str, Published]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def schema_of(path: Path | None) -> Schema:
-    """Return the schema, empty if none is named."""
-    from shoal.files.schema import Schema
-
-    return Schema() if path is None else Schema.read(path)
-
-
-def arrow_of(
-    file: Path, stated: dict[str, Any], as_text: list[str], expected: Collection[str] = ()
-) -> Any:
-    """Return a file as an Arrow table, some of its columns as plain text.
-
-    expected: the columns that the file should have; by default the text columns.
-    """
-    from shoal.files.formats import Format
-    from shoal.files.reading import read_arrow
-
-    with notes():
-        return read_arrow(file, Format(**stated), as_text, expected=expected or as_text)
-
-
 def _chosen(known: str, declared: Schema, data: Any) -> list[str]:
     asked = names(known)
     for name in asked:
@@ -146,58 +133,6 @@ def _chosen(known: str, declared: Schema, data: Any) -> list[str]:
     if not chosen:
         raise InputError("no column to link on; name columns of both files with --known")
     return chosen
-
-
-def table_of(
-    data: Any,
-    known: Schema,
-    columns: list[str],
-    hierarchy: Hierarchies,
-    file: Path,
-    person: Sequence[str] = (),
-    *,
-    household: Sequence[str] = (),
-    identifier: Sequence[str] = (),
-    rows_are_people: bool = False,
-) -> Table:
-    """Return the compared columns of a file, read as the schema specifies.
-
-    person, household: the columns that identify the person and the household behind a row.
-    identifier: other columns that name people; one that repeats is refused without a person.
-    """
-    from shoal.files.reading import read
-    from shoal.files.schema import Schema
-    from shoal.table.roles import UnassignedColumns
-
-    kept: dict[str, dict[str, Any]] = {
-        name: {**known.columns.get(name, {}), "role": "quasi"} for name in columns
-    }
-    kept |= {name: {"role": "identifier"} for name in identifier if name not in kept}
-    trees = {name: tree for name, tree in hierarchies_of(hierarchy).items() if name in kept}
-    with about(file), notes(unless=UnassignedColumns):
-        for name in person:
-            if name not in data.column_names:
-                raise InputError(f"no column {name!r} that identifies a person")
-        return read(
-            data,
-            Schema(kept),
-            hierarchies=trees,
-            person=person,
-            household=household,
-            rows_are_people=rows_are_people,
-        )
-
-
-def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Published]:
-    """Return, for each released cell, the values of another table that it covers.
-
-    Cells that cannot be read are an error: they would seem to match no one.
-    """
-    from shoal.release.fitting import Published
-    from shoal.release.row_matching import read_published
-
-    found = read_published(data, table, columns, refuse_unread=True)
-    return {name: Published(*cells) for name, cells in found.items()}
 
 
 def _show_linkage(data: dict[str, Any]) -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.risk.assess import add_household
-from shoal.cli.risk.link import arrow_of, published_of
 from shoal.cli.shared.console import (
     about,
     announce_compilation,
@@ -27,11 +26,13 @@ from shoal.cli.shared.console import (
 )
 from shoal.cli.shared.options import File, Hierarchies, Json, Person, names
 from shoal.cli.shared.scaling import Scale, check_source, refuse_large
-from shoal.cli.shared.sources import (
+from shoal.cli.shared.tables import (
     Form,
     Roles,
+    arrow_of,
     as_written,
     grouped,
+    published_of,
     read_population,
     with_missing_as_text,
 )

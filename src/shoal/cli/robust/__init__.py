@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.robust import attack, evaluate
-from shoal.cli.robust.options import (
+from shoal.cli.robust import evaluate, examples
+from shoal.cli.robust.inputs import (
     Device,
     Held,
     Pictures,
@@ -94,10 +94,10 @@ def train(
 
 
 for command in (
-    attack.attack,
-    attack.superimpose,
+    examples.attack,
+    examples.superimpose,
     evaluate.evaluate,
-    attack.show,
+    examples.show,
     evaluate.sweep,
 ):
     app.command(cls=Command)(command)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.robust.attack import drawn_examples
-from shoal.cli.robust.options import (
+from shoal.cli.robust.examples import drawn_examples
+from shoal.cli.robust.inputs import (
     Attacker,
     Device,
     Found,

@@ -16,7 +16,7 @@ import typer
 from shoal.cli.shared.console import note, notes
 from shoal.cli.shared.options import Hierarchies, names
 from shoal.cli.shared.scaling import Scale, refuse_large
-from shoal.cli.shared.sources import (
+from shoal.cli.shared.tables import (
     EveryRole,
     Form,
     Roles,

@@ -15,7 +15,7 @@ import typer
 
 from shoal.cli.shared.console import note, notes
 from shoal.cli.shared.options import Hierarchies
-from shoal.cli.shared.sources import Form, Roles, hierarchies_of, load
+from shoal.cli.shared.tables import Form, Roles, hierarchies_of, load
 from shoal.errors import InputError, unknown
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from shoal.web.project.guarantee import Sentence
 from shoal.web.text import protect as text
 
 if TYPE_CHECKING:
-    from shoal.web.project.columns import ColumnInfo
+    from shoal.web.project.column_roles import ColumnInfo
     from shoal.web.project.on_disk import DiskFile
     from shoal.web.project.project import Project
 
@@ -360,7 +360,7 @@ def bounds_of(column: ColumnInfo, low: str, high: str) -> dict[str, Any] | None:
         low: The least possible value as text.
         high: The greatest possible value as text.
 
-    >>> from shoal.web.project.columns import ColumnInfo
+    >>> from shoal.web.project.column_roles import ColumnInfo
     >>> bounds_of(ColumnInfo("age", "quasi", "quasi", type="whole number"), "0", "110")
     {'type': 'integer', 'bounds': [0, 110]}
     """

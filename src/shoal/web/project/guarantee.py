@@ -11,7 +11,7 @@ from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.model import All, Model
 from shoal.privacy.models import MODELS
 from shoal.privacy.t_closeness import TCloseness
-from shoal.web.project.columns import ColumnInfo, Columns
+from shoal.web.project.column_roles import ColumnInfo, Columns
 
 if TYPE_CHECKING:
     from shoal.web.project.project import Project

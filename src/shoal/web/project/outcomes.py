@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.report.columns import released_in_words
+from shoal.report.released import released_in_words
 from shoal.support.files import read_text
 from shoal.support.wording import counted, listed_names
 

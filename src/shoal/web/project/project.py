@@ -21,7 +21,7 @@ from shoal.errors import ShoalError
 from shoal.table.hierarchy import Hierarchy
 from shoal.web.project import feedback, opening, runs
 from shoal.web.project.analyst import Analyst, FileRequest, TableRequest
-from shoal.web.project.columns import ColumnInfo, Columns
+from shoal.web.project.column_roles import ColumnInfo, Columns
 from shoal.web.project.editors import Editors
 from shoal.web.project.feedback import Figures, Outlook, foresee_draw
 from shoal.web.project.guarantee import PRIVATE, Guarantee, obstacle_to, usual_sentences

@@ -25,7 +25,7 @@ from shoal.support.files import replace_file
 from shoal.support.options import check_choice
 from shoal.table.column import Kind, Role
 from shoal.table.hierarchy import Hierarchy, Origin
-from shoal.web.project.columns import ROLES, ColumnInfo
+from shoal.web.project.column_roles import ROLES, ColumnInfo
 from shoal.web.project.guarantee import SENTENCES, Guarantee, Sentence
 from shoal.web.project.project import Project
 from shoal.web.project.releasing import KEPT, SCHEMA

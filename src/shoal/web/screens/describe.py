@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import events, ui
 
 from shoal.errors import ShoalError
-from shoal.web.project.columns import KEYED, ColumnInfo
+from shoal.web.project.column_roles import KEYED, ColumnInfo
 from shoal.web.project.project import Project
 from shoal.web.project.saving import home
 from shoal.web.project.topics import Topic

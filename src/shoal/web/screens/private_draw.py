@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.web.project.columns import ColumnInfo
+from shoal.web.project.column_roles import ColumnInfo
 from shoal.web.project.feedback import STARTS, bounds_of, undeclared_columns, values_of
 from shoal.web.project.guarantee import PRIVATE
 from shoal.web.project.project import Project

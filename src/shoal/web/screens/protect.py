@@ -19,7 +19,7 @@ from shoal.errors import ShoalError
 from shoal.methods.algorithm import Option, about, options_of
 from shoal.methods.registry import METHODS
 from shoal.rows.choice import runs_on_disk
-from shoal.web.project.columns import ColumnInfo
+from shoal.web.project.column_roles import ColumnInfo
 from shoal.web.project.feedback import STARTS
 from shoal.web.project.guarantee import PRIVATE, RARE, Sentence, not_promised, usual_sentence
 from shoal.web.project.lattice import METHOD, ColumnLevels, offer_levels, stated_levels, with_level

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, wraps
 from pathlib import Path
@@ -49,6 +49,7 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     from shoal.files.schema import Schema
     from shoal.privacy.model import Model
+    from shoal.release.fitting import Published
     from shoal.release.verification import PopulationFit
     from shoal.table.classes import Classes
     from shoal.table.table import Table
@@ -213,6 +214,20 @@ def roles_with(roles: Roles, otherwise: Mapping[str | None, str]) -> dict[str, s
     return stated
 
 
+def arrow_of(
+    file: Path, stated: dict[str, Any], as_text: list[str], expected: Collection[str] = ()
+) -> Any:
+    """Return a file as an Arrow table, some of its columns as plain text.
+
+    expected: the columns that the file should have; by default the text columns.
+    """
+    from shoal.files.formats import Format
+    from shoal.files.reading import read_arrow
+
+    with notes():
+        return read_arrow(file, Format(**stated), as_text, expected=expected or as_text)
+
+
 def with_missing_as_text(data: Any, file: Path, stated: dict[str, Any], columns: list[str]) -> Any:
     """Return the data of a published file with missing codes of the columns as their text.
 
@@ -228,6 +243,58 @@ def with_missing_as_text(data: Any, file: Path, stated: dict[str, Any], columns:
         if name in columns:
             data = data.set_column(index, name, bare.column(name))
     return data
+
+
+def table_of(
+    data: Any,
+    known: Schema,
+    columns: list[str],
+    hierarchy: Hierarchies,
+    file: Path,
+    person: Sequence[str] = (),
+    *,
+    household: Sequence[str] = (),
+    identifier: Sequence[str] = (),
+    rows_are_people: bool = False,
+) -> Table:
+    """Return the compared columns of a file, read as the schema specifies.
+
+    person, household: the columns that identify the person and the household behind a row.
+    identifier: other columns that name people; one that repeats is refused without a person.
+    """
+    from shoal.files.reading import read
+    from shoal.files.schema import Schema
+    from shoal.table.roles import UnassignedColumns
+
+    kept: dict[str, dict[str, Any]] = {
+        name: {**known.columns.get(name, {}), "role": "quasi"} for name in columns
+    }
+    kept |= {name: {"role": "identifier"} for name in identifier if name not in kept}
+    trees = {name: tree for name, tree in hierarchies_of(hierarchy).items() if name in kept}
+    with about(file), notes(unless=UnassignedColumns):
+        for name in person:
+            if name not in data.column_names:
+                raise InputError(f"no column {name!r} that identifies a person")
+        return read(
+            data,
+            Schema(kept),
+            hierarchies=trees,
+            person=person,
+            household=household,
+            rows_are_people=rows_are_people,
+        )
+
+
+def published_of(data: Any, table: Table, columns: list[str]) -> dict[str, Published]:
+    """Return, for each released cell, the values of another table that it covers.
+
+    Cells that cannot be read are an error: they would seem to match no one.
+    """
+    from shoal.release.fitting import Published
+    from shoal.release.row_matching import read_published
+
+    found = read_published(data, table, columns, refuse_unread=True)
+    return {name: Published(*cells) for name, cells in found.items()}
 
 
 def hierarchies_of(stated: list[str] | None) -> dict[str, Any]:
@@ -325,8 +392,6 @@ def read_population(
 
     columns: the quasi-identifiers, all of which it must have.
     """
-    from shoal.cli.risk.link import arrow_of, table_of
-
     stated = as_written(file, {**roles.known.file, **form.stated})
     units = {
         "person": () if roles.rows_are_people else names(roles.person) or roles.known.person,
@@ -386,7 +451,6 @@ def fit_file(
     """Return a function that finds who of the population fits the rows of the file."""
 
     def fit() -> PopulationFit:
-        from shoal.cli.risk.link import arrow_of, published_of
         from shoal.release.fitting import fit_people
         from shoal.release.verification import PopulationFit
 

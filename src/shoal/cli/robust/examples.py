@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.robust.options import (
+from shoal.cli.robust.inputs import (
     Attacker,
     Device,
     Distribution,
