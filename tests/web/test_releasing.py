@@ -8,6 +8,7 @@ import re
 import runpy
 import shlex
 import shutil
+from dataclasses import replace
 
 import pyarrow.csv
 import pytest
@@ -22,6 +23,7 @@ from shoal.errors import InputError
 from shoal.identifiers.keys import Key
 from shoal.table.hierarchy import Hierarchy
 from shoal.web.project.column_roles import Columns
+from shoal.web.project.runs import request_of
 from shoal.web.project.saving import apply, list_projects, resume, save
 
 
@@ -182,6 +184,8 @@ def test_a_saved_project_continues_with_its_decisions_and_releases(
     assert [run_.name for run_ in other.runs] == ["the first"]
     assert other.runs[0].files["release"].read_bytes().startswith(b"birth_date")
     assert other.folder == folder
+    first_of_all = request_of(project, project.runs[0])
+    assert request_of(other, other.runs[0]) == replace(first_of_all, folder=other.runs[0].folder)
     saved = [path.name for path in folder.rglob("*") if path.is_file()]
     assert "release.bin" not in saved
     assert "patients.csv" not in saved

@@ -136,12 +136,36 @@ def prepare(project: Project, name: str = "") -> Run:
         shutil.rmtree(folder)
     folder.mkdir(parents=True, mode=0o700)
     (folder / SCHEMA).write_text(schema_of(project, folder), encoding="utf-8")
-    source, wanted = project.source, project.guarantee
+    source = project.source
     ending = ".parquet" if source.path.suffix.lower() in (".parquet", ".pq") else ".csv"
+    output = f"{file_name(source.stem, 'table', '-')}-anonymous{ending}"
+    request = _request(project, project.guarantee, folder, output)
+    files = {"schema": folder / SCHEMA, **write_recipe(request, _as_named(project))}
+    return Run(name, project.guarantee, folder, files=files, request=request)
+
+
+def request_of(project: Project, run: Run) -> RunRequest:
+    """Return everything that determines a release; that of a resumed project is composed again.
+
+    Parameters:
+        project: The project.
+        run: The release, which is done.
+    """
+    if run.request is not None:
+        return run.request
+    output, reported = run.files["release"].name, "report" in run.files
+    return _request(project, run.guarantee, run.folder, output, reported=reported)
+
+
+def _request(
+    project: Project, wanted: Guarantee, folder: Path, output: str, *, reported: bool = True
+) -> RunRequest:
+    source = project.source
+    assert source is not None
     request = RunRequest(
         source=source.path,
         folder=folder,
-        output=f"{file_name(source.stem, 'table', '-')}-anonymous{ending}",
+        output=output,
         model=str(wanted.model),
         method=wanted.method,
         options=dict(wanted.options),
@@ -151,11 +175,9 @@ def prepare(project: Project, name: str = "") -> Run:
         escape_formulas=wanted.escape_formulas,
         title=f"Release of {source.name}",
         memory=project.budget,
+        reported=reported,
     )
-    named = _as_named(project)
-    request = replace(request, command=command_line(request, named))
-    files = {"schema": folder / SCHEMA, **write_recipe(request, named)}
-    return Run(name, wanted, folder, files=files, request=request)
+    return replace(request, command=command_line(request, _as_named(project)))
 
 
 def start(project: Project, run: Run, start_job: Starter) -> None:

@@ -16,7 +16,7 @@ from shoal.web.project.guarantee import PRIVATE, Guarantee
 from shoal.web.project.outcomes import ColumnOutcome, Outcome, answers, percent
 from shoal.web.project.project import Project
 from shoal.web.project.releasing import RunRequest
-from shoal.web.project.runs import Run
+from shoal.web.project.runs import Run, request_of
 from shoal.web.project.studies import Study, assess_risk
 from shoal.web.project.topics import Step, Topic
 from shoal.web.screens import release_choices, release_evidence, release_lattice
@@ -95,7 +95,7 @@ class _Screen:
         except (ShoalError, OSError, KeyError):
             notice(text.FAILED, "bad")
             return
-        request = request_for(self.project, run)
+        request = request_of(self.project, run)
         with ui.element("div").classes("s-result"):
             _hero(outcome, run.guarantee)
             with ui.element("section").classes("s-card"):
@@ -156,33 +156,6 @@ class _Screen:
             options=dict(candidate.options),
         )
         ui.navigate.to(f"/{Step.PROTECT}")
-
-
-def request_for(project: Project, run: Run) -> RunRequest:
-    """Return everything that determines a release; that of a resumed project is found again.
-
-    Parameters:
-        project: The state.
-        run: The release.
-    """
-    if run.request is not None:
-        return run.request
-    source = project.source
-    assert source is not None  # a release has a source
-    return RunRequest(
-        source.path,
-        run.folder,
-        run.files["release"].name,
-        str(run.guarantee.model),
-        run.guarantee.method,
-        dict(run.guarantee.options),
-        source.rows_are_people,
-        project.key_file,
-        project.domain,
-        run.guarantee.escape_formulas,
-        f"Release of {source.name}",
-        memory=project.budget,
-    )
 
 
 def promise_words(guarantee: Guarantee) -> list[str]:
