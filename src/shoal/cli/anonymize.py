@@ -56,7 +56,6 @@ from shoal.support.wording import counted
 if TYPE_CHECKING:
     from shoal.files.writing import Order
     from shoal.release.release import Release
-    from shoal.release.verification import Verification
     from shoal.table.table import Table
 
 
@@ -69,77 +68,6 @@ Control = Annotated[
     ),
 ]
 _SHARE = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*(%?)")
-
-
-@dataclass(eq=False)
-class ControlGroup:
-    """The people who are held back from a release; nobody if no share is asked for.
-
-    share: the share of the people, None for nobody.
-    file: where they are written: `r.control.csv` for the release `r.csv`.
-    force: whether the file may be overwritten.
-    people: the held-back people, once they are drawn.
-    """
-
-    share: float | None = None
-    file: Path | None = None
-    force: bool = False
-    people: Table | None = None
-
-    @classmethod
-    def of(cls, text: str | None, output: Path | None, *, force: bool) -> ControlGroup:
-        """Return the control group that is asked for as `10%` or `0.1`."""
-        if text is None:
-            return cls()
-        match = _SHARE.fullmatch(text.strip())
-        share = float(match[1]) / (100 if match[2] else 1) if match else 0.0
-        if not 0 < share < 1:
-            raise InputError(f"--control must be more than 0 and less than 100 %, not {text!r}")
-        if output is None:
-            raise InputError("--control needs an output file, next to which it is written; give -o")
-        file = output.with_name(f"{output.stem}.control{output.suffix}")
-        check_outputs(file, None, force=force)
-        return cls(share, file, force)
-
-    def held_back(self, table: Table, seed: int | None) -> Table:
-        """Draw the control group, and return the table without it.
-
-        All rows of a person, or of a household if the table has households, stay together.
-        """
-        import numpy as np
-
-        if self.share is None:
-            return table
-        check_outputs(self.file, None, force=self.force)  # now that all inputs are known
-        unit = table.unit
-        # ids: (rows,) the person, or the household, of each row
-        ids = np.arange(len(table)) if unit is None else unit.ids
-        count = len(table) if unit is None else unit.count
-        held = max(round(self.share * count), 1)
-        if held >= count:
-            raise InputError("--control leaves nobody to release; choose a smaller share")
-        drawn = np.zeros(count, dtype=np.bool_)
-        drawn[np.random.default_rng(seed or 0).permutation(count)[:held]] = True
-        self.people = table.take(np.flatnonzero(drawn[ids]))
-        return table.take(np.flatnonzero(~drawn[ids]))
-
-    def write(self) -> dict[str, Any]:
-        """Write the people, and return what to report about them."""
-        from shoal.files.writing import write_table
-
-        if self.people is None or self.file is None:
-            return {}
-        write_table(self.people.to_arrow(), self.file, force=self.force)
-        return {"control": {"file": str(self.file), "people": self.people.people}}
-
-    def show(self) -> None:
-        """Print where the people are written."""
-        if self.people is not None:
-            out.print(
-                f"control group of {counted(self.people.people, 'person', 'people')} written to "
-                f"{self.file}; it is not anonymized",
-                soft_wrap=True,
-            )
 
 
 Output = Annotated[
@@ -350,10 +278,15 @@ def anonymize(
             )
         if report is not None:
             release.digest  # noqa: B018  an error before anything is written if there is no report
+        form_of_file: dict[str, Any]
         form_of_file = {"order": order, "escape_formulas": escape_formulas, "parts": parts}
         # whatever fails inside removes all outputs that were written before it
         with outputs_together():
-            checked = _checked(release, output, force=force, **form_of_file)
+            checked = (
+                release.verify()
+                if output is None
+                else release.write(output, force=force, **form_of_file)
+            )
             data = summarize(release, checked, output) | held_out.write()
             data |= {} if output is None else {"order": order}
             if picture is not None:
@@ -382,11 +315,6 @@ def _run_project(stated: dict[str, Any], secrets: Secrets) -> None:
     anonymize_project(file, output, model, method, secrets, stated["scale"], **options)
 
 
-def _checked(release: Release, output: Path | None, **options: Any) -> Verification:
-    """Write a release if there is an output, and return the outcome of its check."""
-    return release.verify() if output is None else release.write(output, **options)
-
-
 def _single_table_options(stated: dict[str, Any]) -> dict[str, Any]:
     """Return the options that only a single table takes, with their values."""
     roles, form = stated["roles"], stated["form"]
@@ -398,6 +326,77 @@ def _single_table_options(stated: dict[str, Any]) -> dict[str, Any]:
               for field in fields(roles)}  # fmt: skip
     found |= {"--partition-rows": stated["scale"].partition_rows}
     return found | {f"--{name}": value for name, value in form.stated.items()}
+
+
+@dataclass(eq=False)
+class ControlGroup:
+    """The people who are held back from a release; nobody if no share is asked for.
+
+    share: the share of the people, None for nobody.
+    file: where they are written: `r.control.csv` for the release `r.csv`.
+    force: whether the file may be overwritten.
+    people: the held-back people, once they are drawn.
+    """
+
+    share: float | None = None
+    file: Path | None = None
+    force: bool = False
+    people: Table | None = None
+
+    @classmethod
+    def of(cls, text: str | None, output: Path | None, *, force: bool) -> ControlGroup:
+        """Return the control group that is asked for as `10%` or `0.1`."""
+        if text is None:
+            return cls()
+        match = _SHARE.fullmatch(text.strip())
+        share = float(match[1]) / (100 if match[2] else 1) if match else 0.0
+        if not 0 < share < 1:
+            raise InputError(f"--control must be more than 0 and less than 100 %, not {text!r}")
+        if output is None:
+            raise InputError("--control needs an output file, next to which it is written; give -o")
+        file = output.with_name(f"{output.stem}.control{output.suffix}")
+        check_outputs(file, None, force=force)
+        return cls(share, file, force)
+
+    def held_back(self, table: Table, seed: int | None) -> Table:
+        """Draw the control group, and return the table without it.
+
+        All rows of a person, or of a household if the table has households, stay together.
+        """
+        import numpy as np
+
+        if self.share is None:
+            return table
+        check_outputs(self.file, None, force=self.force)  # now that all inputs are known
+        unit = table.unit
+        # ids: (rows,) the person, or the household, of each row
+        ids = np.arange(len(table)) if unit is None else unit.ids
+        count = len(table) if unit is None else unit.count
+        held = max(round(self.share * count), 1)
+        if held >= count:
+            raise InputError("--control leaves nobody to release; choose a smaller share")
+        drawn = np.zeros(count, dtype=np.bool_)
+        drawn[np.random.default_rng(seed or 0).permutation(count)[:held]] = True
+        self.people = table.take(np.flatnonzero(drawn[ids]))
+        return table.take(np.flatnonzero(~drawn[ids]))
+
+    def write(self) -> dict[str, Any]:
+        """Write the people, and return what to report about them."""
+        from shoal.files.writing import write_table
+
+        if self.people is None or self.file is None:
+            return {}
+        write_table(self.people.to_arrow(), self.file, force=self.force)
+        return {"control": {"file": str(self.file), "people": self.people.people}}
+
+    def show(self) -> None:
+        """Print where the people are written."""
+        if self.people is not None:
+            out.print(
+                f"control group of {counted(self.people.people, 'person', 'people')} written to "
+                f"{self.file}; it is not anonymized",
+                soft_wrap=True,
+            )
 
 
 def _show(data: dict[str, Any], written: dict[str, Path | None], held_out: ControlGroup) -> None:

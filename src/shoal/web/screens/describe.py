@@ -124,12 +124,11 @@ def _table(project: Project) -> ui.table:
     table.add_slot("body-selection", _TICK)
     table.add_slot("header-selection", _TICK_ALL)
     table.on("role", lambda event: project.set_role([event.args["name"]], event.args["value"]))
-    table.on("kind", lambda event: _set_kind(project, **event.args))
+    table.on(
+        "kind",
+        lambda event: project.change_columns([event.args["name"]], kind=event.args["value"]),
+    )
     return table
-
-
-def _set_kind(project: Project, name: str, value: str) -> None:
-    project.change_columns([name], kind=value)
 
 
 def _row(project: Project, column: ColumnInfo) -> dict[str, Any]:

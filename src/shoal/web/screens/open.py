@@ -129,7 +129,7 @@ def _opened(project: Project) -> None:
     with ui.element("div").classes("s-row s-between"):
         with ui.element("div"):
             intro(source.name, _size(project))
-        ui.button(text.ANOTHER, on_click=lambda: _forget(project)).props("flat no-caps")
+        ui.button(text.ANOTHER, on_click=project.forget).props("flat no-caps")
     if project.busy:
         _waiting(project.busy)
     if _NO_NAMES in project.problem:
@@ -159,10 +159,6 @@ def _size(project: Project) -> str:
     rows = source.about or (counted(source.rows, "row") if source.rows is not None else "…")
     width = len(source.preview.names)
     return text.summary(rows, width, source.size) if width else text.size_text(source.size)
-
-
-def _forget(project: Project) -> None:
-    project.forget()
 
 
 def _person(project: Project) -> None:

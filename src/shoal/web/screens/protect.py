@@ -128,8 +128,8 @@ def _sentence(project: Project, place: int, sentence: Sentence) -> None:
             line = ui.element("div").classes("s-sentence")
 
             def remove() -> None:
-                kept = [s for s in project.guarantee.sentences if s != _at(project, place)]
-                project.promise(sentences=tuple(kept))
+                stated = project.guarantee.sentences
+                project.promise(sentences=tuple(s for s in stated if s != stated[place]))
 
             button = ui.button(icon="close", on_click=remove).props("flat round dense")
             named(button, f"{text.REMOVE}: {text.NAMES[sentence.model]}, {sentence.column}")
@@ -175,10 +175,6 @@ def _unprotected(project: Project) -> None:
             project.promise(sentences=(*project.guarantee.sentences, made))
 
         notice(text.not_promised(column.name), "warn", text.PROMISE_IT, add)
-
-
-def _at(project: Project, place: int) -> Sentence:
-    return project.guarantee.sentences[place]
 
 
 def _add(project: Project) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 PRODUCT = "Shoal"
-CLAIM = "Publish tables about people safely"
 LOCAL = "Your data stays on this computer"
 STEPS = {  # the name of each step, and what it is for
     "open": ("Open", "Choose the table"),

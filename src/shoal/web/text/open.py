@@ -27,7 +27,6 @@ RESUME_LEAD = "A saved project remembers roles, groups and releases, but not the
 RESUME_PATH = "Folder of the project"
 RESUME_BUTTON = "Continue"
 ANOTHER = "Open another table"
-OPENED = "Opened table"
 READ_AS = "How the file is read"
 READ_AS_WHY = "These settings were detected. Change one if the rows below look wrong."
 DELIMITER = "Columns are separated by"
@@ -150,13 +149,6 @@ ROLES = {
     "insensitive": "Harmless",
     "left out": "Leave out",
 }
-ROLE_WHY = {
-    "identifier": "Is removed or replaced by a code.",
-    "quasi": "Is made coarser until several people share each combination.",
-    "sensitive": "Is published unchanged, but cannot be tied to one person.",
-    "insensitive": "Is published unchanged and not protected. Use it rarely.",
-    "left out": "Is not published.",
-}
 KINDS = {"numeric": "Amount", "ordinal": "Ordered", "nominal": "Category"}
 KIND = "Kind of values"
 ROLE = "Role"
@@ -201,7 +193,6 @@ KEY = "Key file"
 KEY_WHY = "Anyone who has the key can trace codes back to people. Keep it apart from the release."
 NEW_KEY = "Create a new key"
 KEY_CREATED = "Created the key. Keep this file safe and secret."
-KEY_MISSING = "Choose a key file and a recipient, or remove these columns."
 NO_QUASI = "No column is marked as known to others, so nothing would be protected."
 
 

@@ -44,7 +44,6 @@ NOT_ON_DISK = {
 }
 CANCEL = "Cancel"
 WORKING = "Working"
-AGAIN = "Try again"
 CANCELLED_WORK = "Cancelled."
 
 DOWNLOADS = "Download"
@@ -110,7 +109,6 @@ KNOWS = "The attacker knows"
 ASSESS = "Answer the questions"
 ASSUMPTIONS = "What is assumed"
 NOTHING_KNOWN = "Tick at least one column."
-SAMPLED = "estimated by sampling"
 
 LEVELS_WHY = (
     "Every combination of levels of your groups, from the original table at the bottom to all "
