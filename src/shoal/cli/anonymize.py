@@ -278,8 +278,11 @@ def anonymize(
             )
         if report is not None:
             release.digest  # noqa: B018  an error before anything is written if there is no report
-        form_of_file: dict[str, Any]
-        form_of_file = {"order": order, "escape_formulas": escape_formulas, "parts": parts}
+        form_of_file: dict[str, Any] = {
+            "order": order,
+            "escape_formulas": escape_formulas,
+            "parts": parts,
+        }
         # whatever fails inside removes all outputs that were written before it
         with outputs_together():
             checked = (
