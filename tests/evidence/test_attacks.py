@@ -6,7 +6,7 @@ import pytest
 from tests.evidence.packs import crowd_control, crowd_release, packed
 
 from shoal.evidence import Questionnaire, contents, verify, write_evidence
-from shoal.risk.release_attacks.attack import ATTACKS
+from shoal.risk.release_attacks.four_attacks import ATTACKS
 
 
 def evidence_of(folder):

@@ -12,7 +12,7 @@ import shoal
 from shoal.evidence import Questionnaire, verify
 from shoal.evidence.language import Language, codes
 from shoal.metrics import METRICS
-from shoal.risk.release_attacks.attack import ATTACKS
+from shoal.risk.release_attacks.four_attacks import ATTACKS
 
 OTHERS = [code for code in codes() if code != "en"]
 FIELDS = re.compile(r"\{(\w+)\}")

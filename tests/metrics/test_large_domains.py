@@ -46,6 +46,6 @@ def test_boxes_are_looked_at_in_parts(released, monkeypatch):
     release = released(columns, [i // 2 for i in range(400)])
     whole = kl_divergence(release)
     for memory in (1, 3000):
-        monkeypatch.setattr(sys.modules["shoal.metrics.distributions"], "_MAX_BYTES", memory)
+        monkeypatch.setattr(sys.modules["shoal.metrics.divergence"], "_MAX_BYTES", memory)
         assert kl_divergence(release) == pytest.approx(whole, rel=1e-12)
     assert whole == pytest.approx(naive.scaled("kl-divergence", naive.read(release)))

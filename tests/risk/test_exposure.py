@@ -12,7 +12,7 @@ from tests.risk.with_people import about
 
 from shoal.errors import InputError
 from shoal.risk import assess, exposure
-from shoal.risk.columns import _Kinds
+from shoal.risk.column_sets import _Kinds
 
 
 @given(drawn=releases(most=6, columns=3), top=st.integers(1, 3))
@@ -69,7 +69,7 @@ def test_wrong_questions_are_refused(telling, monkeypatch):
         exposure(telling, top=0)
     with pytest.raises(InputError, match="no attribute 'd'"):
         exposure(telling, ["d"])
-    monkeypatch.setattr(import_module("shoal.risk.columns"), "_MAX_EXPOSED_SETS", 2)
+    monkeypatch.setattr(import_module("shoal.risk.column_sets"), "_MAX_EXPOSED_SETS", 2)
     with pytest.raises(InputError, match="too many sets of up to 2"):
         exposure(telling, most=2)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.risk.release_attacks.sources import Cells, Sources, read_sources
+from shoal.risk.release_attacks.attacked_tables import Cells, Sources, read_sources
 from shoal.support.arrays import Floats
 from shoal.table.column import Kind
 

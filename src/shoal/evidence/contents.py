@@ -30,8 +30,8 @@ from shoal.report.masking import released_only, rounded
 from shoal.risk.linkage import link
 from shoal.risk.record_level import record_risk
 from shoal.risk.reidentification import Reidentification
-from shoal.risk.release_attacks.attack import ATTACKS, attack
 from shoal.risk.release_attacks.estimates import AttackRisk
+from shoal.risk.release_attacks.four_attacks import ATTACKS, attack
 from shoal.support.arrays import Counts
 from shoal.support.proportions import proportion
 from shoal.support.wording import plain

@@ -35,7 +35,7 @@ from shoal.metrics.class_size import (
     diameter,
     discernibility,
 )
-from shoal.metrics.distributions import (
+from shoal.metrics.divergence import (
     hellinger,
     hellinger_by_attribute,
     kl_divergence,

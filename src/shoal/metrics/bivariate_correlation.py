@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shoal.metrics.distributions import Atoms, Boxes, original_boxes, released_boxes
+from shoal.metrics.divergence import Atoms, Boxes, original_boxes, released_boxes
 from shoal.metrics.levels import places_on_extent
 from shoal.metrics.metric import Metric, over_members, refuse, scaled, without_pairs
 from shoal.release.release import Release

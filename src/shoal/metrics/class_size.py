@@ -38,7 +38,7 @@ from functools import partial
 
 import numpy as np
 
-from shoal.metrics.distributions import released_boxes
+from shoal.metrics.divergence import released_boxes
 from shoal.metrics.metric import (
     Metric,
     class_width,

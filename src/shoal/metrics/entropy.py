@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.metrics.distributions import with_hidden_rows
+from shoal.metrics.divergence import with_hidden_rows
 from shoal.metrics.metric import (
     Metric,
     Price,

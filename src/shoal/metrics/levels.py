@@ -29,7 +29,7 @@ from functools import partial
 
 import numpy as np
 
-from shoal.metrics.distributions import with_hidden_rows
+from shoal.metrics.divergence import with_hidden_rows
 from shoal.metrics.metric import (
     Metric,
     Price,

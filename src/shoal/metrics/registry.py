@@ -25,7 +25,7 @@ from shoal.metrics.class_size import (
     DIAMETER,
     DISCERNIBILITY,
 )
-from shoal.metrics.distributions import HELLINGER, KL_DIVERGENCE
+from shoal.metrics.divergence import HELLINGER, KL_DIVERGENCE
 from shoal.metrics.entropy import ENTROPY, NON_UNIFORM_ENTROPY, PUBLISHED_LOSS
 from shoal.metrics.levels import (
     ABSOLUTE_DISTANCE,

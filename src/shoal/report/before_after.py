@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.metrics.distributions import Boxes, estimated_shares
+from shoal.metrics.divergence import Boxes, estimated_shares
 from shoal.report.masking import Mask, names_any, people_weights, rounded, sum_weights
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.table.column import Column, Kind

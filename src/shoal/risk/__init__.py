@@ -3,7 +3,7 @@
 from shoal.risk.alignment import aligned
 from shoal.risk.assessment import Assessment, assess
 from shoal.risk.checks import Check, checks
-from shoal.risk.columns import (
+from shoal.risk.column_sets import (
     ColumnSet,
     Exposed,
     Exposure,
@@ -45,8 +45,8 @@ from shoal.risk.population.individual import IndividualUniqueness, individual_un
 from shoal.risk.population.uniqueness import Uniqueness, population_uniqueness
 from shoal.risk.record_level import Attacker, RecordRisk, record_risk
 from shoal.risk.reidentification import HouseholdRisk
-from shoal.risk.release_attacks.attack import ReleaseAttacks, attack
 from shoal.risk.release_attacks.estimates import AttackRisk
+from shoal.risk.release_attacks.four_attacks import ReleaseAttacks, attack
 from shoal.risk.release_attacks.listed_members import ListedMembers
 from shoal.risk.sensitive import (
     Homogeneity,

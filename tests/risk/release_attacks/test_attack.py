@@ -9,9 +9,9 @@ import pytest
 
 import shoal
 from shoal.risk import attack
-from shoal.risk.release_attacks.attack import ATTACKS
+from shoal.risk.release_attacks.attacked_tables import read_sources
+from shoal.risk.release_attacks.four_attacks import ATTACKS
 from shoal.risk.release_attacks.predicates import Crowd, from_rows, of_one_column, opened
-from shoal.risk.release_attacks.sources import read_sources
 
 SEEDS = range(100) if os.environ.get("SHOAL_DEEP") else range(3)
 QUASI = ["age", "zip", "sex", "job", "weight"]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from shoal import Column
-from shoal.risk.release_attacks.sources import read_cells
+from shoal.risk.release_attacks.attacked_tables import read_cells
 
 
 def members(cells, row):

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from shoal.risk.release_attacks.attacked_tables import read_sources
 from shoal.risk.release_attacks.neighbours import Space
-from shoal.risk.release_attacks.sources import read_sources
 
 PEOPLE = pa.table({"age": [20, 30, 40, 60], "sex": ["f", "m", "f", None]})
 

@@ -298,7 +298,7 @@ def load_control(file: Path, roles: Roles | EveryRole, form: Form) -> Table:
 
 
 def _show_attacks(found: ReleaseAttacks) -> None:
-    from shoal.risk.release_attacks.attack import ATTACKS
+    from shoal.risk.release_attacks.four_attacks import ATTACKS
 
     others = "no control group"
     if found.control is not None:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.risk.attacks.attack import EVEN, EVERYBODY, TRUE, MatchingAttack
+from shoal.risk.attacks.matching_attack import EVEN, EVERYBODY, TRUE, MatchingAttack
 from shoal.risk.matchings.profile import MAX_STATE_BITS, free_shift, states_by_sum
 from shoal.risk.matchings.structure import NOWHERE, check_mapping, split
 from shoal.support.arrays import Bools, Counts, Floats, frozen

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.risk.attacks.attack import EVERYBODY, MatchingAttack
+from shoal.risk.attacks.matching_attack import EVERYBODY, MatchingAttack
 from shoal.risk.matchings.structure import (
     NOWHERE,
     Component,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from shoal.release.release import Release
-from shoal.risk.release_attacks.sources import Cells, Sources
+from shoal.risk.release_attacks.attacked_tables import Cells, Sources
 from shoal.support.arrays import Codes, Counts
 from shoal.support.wording import count_of
 

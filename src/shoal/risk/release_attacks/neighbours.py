@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.risk.release_attacks.sources import Cells, Sources
+from shoal.risk.release_attacks.attacked_tables import Cells, Sources
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.progress import report
 from shoal.table.people import order_rows

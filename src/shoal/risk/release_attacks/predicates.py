@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shoal.risk.release_attacks.attacked_tables import Cells, Sources
 from shoal.risk.release_attacks.estimates import Trial
-from shoal.risk.release_attacks.sources import Cells, Sources
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.progress import report
 from shoal.table.people import order_rows

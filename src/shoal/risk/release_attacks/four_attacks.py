@@ -55,6 +55,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.risk.release_attacks.attacked_tables import Cells, Sources
 from shoal.risk.release_attacks.estimates import NOT_TRIED, AttackRisk, Trial, estimate_risk
 from shoal.risk.release_attacks.listed_members import ListedMembers, list_members
 from shoal.risk.release_attacks.neighbours import EXACT, Space
@@ -66,7 +67,6 @@ from shoal.risk.release_attacks.predicates import (
     opened,
     try_kept_rows,
 )
-from shoal.risk.release_attacks.sources import Cells, Sources
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.options import check_seed, check_whole
 from shoal.support.wording import counted, option
@@ -195,7 +195,7 @@ def attack(
     >>> found.flagged
     ('singling_out', 'linkability', 'inference', 'membership')
     """
-    from shoal.risk.release_attacks.sources import read_sources
+    from shoal.risk.release_attacks.attacked_tables import read_sources
 
     check_whole("attacks", attacks, 1)
     check_seed(seed)
