@@ -1,10 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: contingency tables of two attributes, computed row by row, never stored in full.
+"""Kernels: φ² of contingency tables that are computed row by row, and weights of boxes on tuples.
 
-Kernels: the total weight that boxes put on each tuple.
+    add_margin → count_holders → list_holders → sum_of_ratios   correlation of two attributes
+    mark_boxes → weigh_tuples                                   Kullback–Leibler divergence
 
-Boxes are processed 64 at a time: for each value of each attribute a row of bits marks the boxes
-that contain it, and the rows of a tuple's values are combined with a bitwise and.
+Boxes are weighed 64 at a time: for each value of each attribute a row of bits marks the boxes that
+contain it, and the rows of a tuple's values are combined with a bitwise and.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """Bivariate correlation: how much the correlation of two attributes changes.
 
-Pearson's r for two numeric attributes, Cramér's V over the values for other pairs; the median over
-all pairs. A release is estimated as in `boxes`: each record is spread evenly over the tuples that
-it may stand for.
-El Emam, Mosquera & Hoptroff, "Practical synthetic data generation", 2020; de Spoelberch, "The
-limits of information loss metrics as measures for utility", 2020, section 2.2.12;
-Bergsma, "A bias-correction for Cramér's V and Tschuprow's T", JKSS 42(3), 2013.
+    numeric pair   Pearson's r over the moments of each box
+    other pairs    Cramér's V from φ² of the contingency table, which is never stored: adjacent
+                   values that no box separates form one atom, and all cells of a pair of atoms are
+                   equal
+    the metric     median over pairs of |before − after|
 
-Dependence of two attributes: φ² of their contingency table in a release.
-
-Records are spread evenly over their boxes. Adjacent values that no box separates form one atom, and
-φ² is summed over pairs of atoms instead of pairs of values: within a pair all cells are equal.
+A release is estimated as in `divergence`: records are spread evenly over the tuples that they may
+stand for. El Emam, Mosquera & Hoptroff, "Practical synthetic data generation", 2020; de Spoelberch,
+"The limits of information loss metrics as measures for utility", 2020, section 2.2.12; Bergsma, "A
+bias-correction for Cramér's V and Tschuprow's T", JKSS 42(3), 2013.
 """
 
 from __future__ import annotations
@@ -103,7 +102,8 @@ def bivariate_correlation_by_pair(
         both = original_boxes(release), released_boxes(release)
         cache["_dependences"] = tuple(_dependences(boxes) for boxes in both)
     before, after = (
-        [each.correlation(corrected=corrected) for each in found] for found in cache["_dependences"]
+        [each.correlation(corrected=corrected) for each in dependences]
+        for dependences in cache["_dependences"]
     )
     return {
         pair: Correlations(*both)
@@ -149,15 +149,15 @@ def _dependences(boxes: Boxes) -> list[_Dependence]:
     if not records:
         return [_Dependence(0.0) for _ in combinations(boxes.columns, 2)]
     sides = {j: side(boxes, j) for j in {j for pair in categorical for j in pair}}
-    found = []
+    dependences = []
     for i, j in combinations(range(len(boxes.columns)), 2):
         if (i, j) not in categorical:
-            found.append(_Dependence(_pearson(boxes, i, j)))
+            dependences.append(_Dependence(_pearson(boxes, i, j)))
             continue
         phi = phi_squared(boxes, (i, j), (sides[i], sides[j]))
         values = np.array([_values(sides[i]), _values(sides[j])], dtype=np.float64)
-        found.append(_Dependence(phi, values, records))
-    return found
+        dependences.append(_Dependence(phi, values, records))
+    return dependences
 
 
 def _values(margin: Side) -> int:
@@ -260,16 +260,18 @@ def phi_squared(boxes: Boxes, pair: tuple[int, int], sides: tuple[Side, Side]) -
     from shoal.metrics._kernels import count_holders, list_holders, sum_of_ratios
 
     first, second = sides
+    # for each atom of the first side, the entries that hold it: count, prefix sums, then fill
     counts = np.zeros(len(first.margin), dtype=np.int64)
     count_holders(first, counts)
     holders_of = np.concatenate(([0], np.cumsum(counts)))
     holders = np.empty(int(holders_of[-1]), dtype=np.int32)
     list_holders(first, holders_of[:-1].copy(), holders)
+    # boxes sorted by their entry on the first side; those of entry e lie at at[e] … at[e + 1]
     mine, theirs = (boxes.entries[j] for j in pair)
     order = np.argsort(mine, kind="stable")
     at = np.bincount(mine, minlength=len(first.weights))
     room = len(second.margin)
-    found = sum_of_ratios(
+    ratios = sum_of_ratios(
         first,
         second,
         holders_of,
@@ -280,4 +282,4 @@ def phi_squared(boxes: Boxes, pair: tuple[int, int], sides: tuple[Side, Side]) -
         np.zeros(room),
         np.empty(room, dtype=np.int64),
     )
-    return float(found) - 1.0
+    return float(ratios) - 1.0

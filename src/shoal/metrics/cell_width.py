@@ -1,26 +1,21 @@
-"""Granularity: number of other values that a cell may stand for.
+"""Losses by the width of a cell: granularity, information loss, and the certainty penalties.
 
-Every value counts the same, regardless of its distance and frequency.
-Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
+Each metric is a price, a cost for each dictionary entry, and its sums over all cells, by attribute
+and by record. An ordered cell costs its range / the extent, except in granularity, where all
+columns count values. They differ in what a nominal cell costs:
 
-Certainty penalty by hierarchy: sets of values cost as much as the label that covers them.
+    granularity        (values − 1) / domain
+    ncp, gcp           (values − 1) / domain, attributes weighted; gcp is the sum over a record
+    hierarchy_ncp      (values under the lowest label that covers the cell − 1) / (domain − 1), so
+                       that methods with and without hierarchies compare
+    information_loss   level of the lowest common ancestor / height
 
-One function of the published cells for methods with and without hierarchies: the table's
-hierarchies define which values belong together, so a set of values from different branches costs as
-much as their common label. In the paper a nominal cell costs as much as the closest common
-ancestor of its values.
-Xu et al., "Utility-based anonymization using local recoding", KDD 2006.
-
-Information loss: ranges by their width, categories by the height of their common ancestor.
-
-Byun et al., "Efficient k-anonymization using clustering techniques", DASFAA 2007. A nominal column
-without a hierarchy has the flat tree of the paper: a cell is one value or the whole domain. Departs
-from the paper in a range, which costs the bounds that are published, not the values of its class.
-
-Normalized Certainty Penalty, and its sum over a record, the Global Certainty Penalty.
-
-Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, definitions
-8 and 9; Xu et al., "Utility-based anonymization using local recoding", KDD 2006.
+Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002 (granularity). Xu et al.,
+"Utility-based anonymization using local recoding", KDD 2006, and Liang, "Algorithms in privacy &
+security for data analytics and machine learning", 2020, definitions 8 and 9 (NCP, GCP). Byun et
+al., "Efficient k-anonymization using clustering techniques", DASFAA 2007 (information loss): a
+range costs its published bounds here, not the values of its class, and a nominal column without a
+hierarchy has the flat tree of the paper.
 """
 
 from __future__ import annotations
@@ -151,8 +146,8 @@ def hierarchy_ncp(release: Release) -> float:
     """
     columns = release.original.quasi_columns
     total, by_attribute = sum(c.weight for c in columns), hierarchy_ncp_by_attribute(release)
-    paid = sum(column.weight * by_attribute[column.name] for column in columns)
-    return paid / total if total else 0.0
+    penalty = sum(column.weight * by_attribute[column.name] for column in columns)
+    return penalty / total if total else 0.0
 
 
 def hierarchy_ncp_by_attribute(release: Release) -> dict[str, float]:
@@ -202,13 +197,11 @@ def uses_hierarchies(release: Release) -> bool | None:
     named = [column.name for column in release.original.quasi_columns if column.hierarchy]
     if not named:
         return None
-    return all(_by_label(release.recodings[name]) for name in named)
-
-
-def _by_label(recoding: Recoding) -> bool:
-    """Return whether all published entries are labels of a hierarchy."""
-    used = recoding.usage() > 0
-    return recoding.levels is not None and bool((recoding.levels[used] >= 0).all())
+    for name in named:
+        recoding = release.recodings[name]
+        if recoding.levels is None or (recoding.levels[recoding.usage() > 0] == NO_LEVEL).any():
+            return False
+    return True
 
 
 def _hierarchy_price(release: Release, recoding: Recoding) -> Price:
@@ -225,9 +218,9 @@ def _sizes_of_labels(subsets: Subsets, hierarchy: Hierarchy, domain: int) -> Flo
     """(subsets,) number of values under the lowest label that covers each subset.
 
     All values if only the root covers it.
-    Invariant: a subset is settled once it lies within one group, as higher groups are wider.
     """
     sizes = np.full(len(subsets), float(domain))
+    # a subset is settled at the first level where it lies within one group: higher ones are wider
     open_ones: Bools = subsets.sizes > 1
     sizes[~open_ones] = 1.0
     for level in hierarchy.levels:
@@ -330,12 +323,12 @@ def _range_price(release: Release, recoding: Recoding) -> Price:
 
 def _ancestor_levels(tree: Hierarchy, subsets: Subsets) -> Floats:
     """(subsets,) level of the lowest group that contains all members."""
-    found = np.full(len(subsets), float(tree.height))
+    lowest = np.full(len(subsets), float(tree.height))
     for height in range(tree.height - 1, -1, -1):
         groups = tree.levels[height].groups
         least = over_members(subsets, groups, np.minimum)
-        found[least == over_members(subsets, groups, np.maximum)] = height
-    return found
+        lowest[least == over_members(subsets, groups, np.maximum)] = height
+    return lowest
 
 
 INFORMATION_LOSS = Metric(

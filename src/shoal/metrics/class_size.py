@@ -1,34 +1,19 @@
-"""Ambiguity: number of different records that a published record may stand for.
+"""Losses of classes: what records that are published alike have lost together.
 
-The product over attributes grows so fast that a few coarse records dominate; it is computed with
-logarithms. Goldberger & Tassa, "Efficient anonymizations with enhanced utility", ICDM Workshops
-2009.
+    ambiguity            tuples that a record may stand for; in logarithms, as products overflow,
+                         and a few coarse records dominate (Goldberger & Tassa, ICDM Workshops 2009)
+    average_class_size   people in a class (LeFevre, DeWitt & Ramakrishnan, "Mondrian
+                         multidimensional k-anonymity", ICDE 2006, which divides by k: raw only)
+    class_loss           spread of the original values in a class, whatever its label
+    classification       records whose target differs from the majority of their class, as no
+                         classifier that reads the release can be right on them (Iyengar, KDD 2002)
+    diameter             attributes in which the two most different records differ (Meyerson &
+                         Williams, "On the complexity of optimal k-anonymity", PODS 2004)
+    discernibility       pairs of records in the same class (Bayardo & Agrawal, "Data privacy
+                         through optimal k-anonymization", ICDE 2005)
 
-Average class size: how much larger classes are than required.
-
-LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006. Departs from the
-paper, which divides records by k times classes: without `raw` there is no k, and in both forms a
-suppressed row counts as one in a class of all people.
-
-Class loss: the spread of the original values inside each class.
-
-Suited to comparing tools: it depends on the values in a class, not on how its cells are labelled.
-
-Classification metric: records whose target differs from the majority of their class.
-
-A classifier that sees only the published rows is right on at most 1 − CM of them: it gives all
-records of a class the same answer, at best the most frequent one.
-Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
-
-Diameter: number of attributes in which the two most different released records differ.
-
-Crude: cells either differ or do not, and two records determine the value.
-Meyerson & Williams, "On the complexity of optimal k-anonymity", PODS 2004.
-
-Discernibility: number of record pairs that can no longer be distinguished.
-
-It depends on the sizes of classes, not on the published values.
-Bayardo & Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005.
+In average class size a suppressed row counts as one in a class of all people, which departs from
+the paper.
 """
 
 from __future__ import annotations
@@ -79,6 +64,7 @@ def ambiguity(release: Release, *, raw: bool = False) -> float:
     most = float(sum(np.log(column.domain) for column in boxes.columns))
     volumes = boxes.log_volumes()
     if raw:
+        # the largest volume is factored out, so that only the result itself can overflow
         top = float(volumes.max())
         with np.errstate(over="ignore"):
             return float(np.exp(top) * _mean(np.exp(volumes - top), boxes.counts))
@@ -104,12 +90,12 @@ def ambiguity_by_attribute(release: Release, *, raw: bool = False) -> dict[str, 
     {'age': 2.0, 'sex': 1.5}
     """
     boxes = released_boxes(release)
-    found = {}
+    losses = {}
     for j, column in enumerate(boxes.columns):
         sizes = boxes.subsets[j].sizes[boxes.entries[j]]
         mean = _mean(sizes.astype(np.float64), boxes.counts)
-        found[column.name] = mean if raw else scaled(mean, 1.0, column.domain, release)
-    return found
+        losses[column.name] = mean if raw else scaled(mean, 1.0, column.domain, release)
+    return losses
 
 
 def _mean(values: Floats, counts: Counts) -> float:
@@ -157,7 +143,7 @@ def average_class_size(release: Release, *, raw: bool = False) -> float:
     lost = suppressed_share(release)
     size = (1 - lost) * _mean_people(classes) + lost * people
     if raw:
-        return size / _least_size(release)
+        return size / max([1, *(int(getattr(part, "k", 1)) for part in release.model.parts)])
     return scaled(size, _mean_before(release), people, release)
 
 
@@ -171,10 +157,6 @@ def _mean_before(release: Release) -> float:
 
 def _mean_people(classes: Classes) -> float:
     return int(classes.people.sum()) / max(len(classes), 1)
-
-
-def _least_size(release: Release) -> int:
-    return max([1, *(int(getattr(part, "k", 1)) for part in release.model.parts)])
 
 
 AVERAGE_CLASS_SIZE = Metric(
@@ -371,12 +353,12 @@ def diameter(release: Release, *, raw: bool = False) -> float:
     >>> diameter(release), diameter(release, raw=True)  # classes differ in age and in sex
     (0.0, 2.0)
     """
-    found = _greatest_distance(_released_tuples(release))
+    after = _greatest_distance(_released_tuples(release))
     if raw:
-        return float(found)
+        return float(after)
     tuples = release.original.distinct().table
     before = _greatest_distance([column.codes for column in tuples.quasi_columns])
-    return scaled(-found, -before, 0.0, release)
+    return scaled(-after, -before, 0.0, release)
 
 
 def _released_tuples(release: Release) -> list[Codes]:
@@ -392,13 +374,10 @@ def _released_tuples(release: Release) -> list[Codes]:
 
 
 def _greatest_distance(columns: Sequence[Codes]) -> int:
-    """Return the greatest Hamming distance between two of the distinct tuples.
-
-    Two tuples that differ everywhere cannot both have the most frequent value of an attribute, so
-    comparing the other tuples with all of them is enough; the tuples with that value, which agree
-    in one attribute, are then compared among themselves. The rarest tuples come first and usually
-    end the search early.
-    """
+    """Return the greatest Hamming distance between two of the distinct tuples."""
+    # Of two tuples that differ everywhere, at most one has the most frequent value of an attribute.
+    # So the few others are compared with all tuples, and the tuples with that value, which agree in
+    # this attribute, are left for the next round. Rare tuples first: they usually end the search.
     best = 0
     while True:
         counts = [np.bincount(column) for column in columns]

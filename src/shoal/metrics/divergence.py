@@ -1,23 +1,17 @@
-"""The distribution that a release implies: boxes, with records spread evenly inside them.
+"""Hellinger and Kullback–Leibler: distances of the distribution that a release implies.
 
-Each record has weight one. Its box is the product of its published cells, each a subset of the
-column's domain, and its weight is spread evenly over the box: every tuple inside is equally likely.
-A suppressed record may be anywhere. Metrics compare this estimate with the original distribution;
-it uses published information only.
+    box                the product of a record's published cells; a suppressed record may be
+                       anywhere
+    released_boxes     the distinct boxes of a release, with the number of records in each
+    estimated_shares   the share of each value if every box is spread evenly over its tuples
+    hellinger          distance of the shares of one column, √(Σ (√p − √q)² / 2)
+    kl_divergence      Σ p log₂(p / q) over the distinct original tuples: the only metric that uses
+                       all attributes jointly; its time grows with boxes × tuples
 
-Hellinger distance between the distributions of a column before and after.
-
-The released shares are estimated as in `boxes`: every cell is spread evenly over the values that it
-may stand for. El Emam, Mosquera & Hoptroff, "Practical synthetic data generation", 2020; de
-Spoelberch, "The limits of information loss metrics as measures for utility", 2020, section 2.2.11.
-The formula there omits the square roots of the shares: the distance is √(Σ (√p − √q)² / 2).
-
-Kullback–Leibler divergence between the original and the released distribution of tuples.
-
-The only metric here that uses all attributes jointly. The release is estimated as in `boxes`: each
-record is spread evenly over the tuples that it may stand for. Exact, over the distinct original
-tuples; time grows with distinct boxes × distinct tuples.
-Kifer & Gehrke, "Injecting utility into anonymized datasets", SIGMOD 2006.
+Only published information enters the estimate. El Emam, Mosquera & Hoptroff, "Practical synthetic
+data generation", 2020; de Spoelberch, "The limits of information loss metrics as measures for
+utility", 2020, section 2.2.11, whose formula omits the square roots of the shares; Kifer & Gehrke,
+"Injecting utility into anonymized datasets", SIGMOD 2006.
 """
 
 from __future__ import annotations
@@ -85,12 +79,12 @@ def released_boxes(release: Release) -> Boxes:
 
 def _released_boxes(release: Release) -> Boxes:
     recodings = list(with_hidden_rows(release).values())
-    found = group([r.codes for r in recodings], [len(r.labels) for r in recodings])
+    distinct = group([r.codes for r in recodings], [len(r.labels) for r in recodings])
     return Boxes(
         tuple(r.column for r in recodings),
         tuple(r.subsets for r in recodings),
-        [r.codes[found.first] for r in recodings],
-        found.sizes(release.original.counts),
+        [r.codes[distinct.first] for r in recodings],
+        distinct.sizes(release.original.counts),
     )
 
 
@@ -134,6 +128,7 @@ def estimated_shares(boxes: Boxes, attribute: int) -> Floats:
     subsets = boxes.subsets[attribute]
     weights = boxes.usage(attribute) / np.maximum(subsets.sizes, 1)
     by_run = np.repeat(weights, np.diff(subsets.indptr))
+    # each run is a step up at its start and down behind its end; their running sum is the density
     steps = np.bincount(subsets.starts, by_run, minlength=subsets.domain + 1)
     steps -= np.bincount(subsets.stops, by_run, minlength=subsets.domain + 1)
     heights = np.maximum(np.cumsum(steps)[: subsets.domain], 0.0)
@@ -157,8 +152,8 @@ def hellinger(release: Release, *, raw: bool = False) -> float:
     >>> round(hellinger(release), 3)
     0.816
     """
-    found = _distances(release)
-    after, most = (float(np.median(part)) for part in zip(*found.values(), strict=True))
+    distances = _distances(release).values()
+    after, most = (float(np.median(part)) for part in zip(*distances, strict=True))
     return after if raw else scaled(after, 0.0, most, release)
 
 
@@ -179,24 +174,24 @@ def hellinger_by_attribute(release: Release, *, raw: bool = False) -> dict[str, 
     >>> round(hellinger_by_attribute(release, raw=True)["age"], 3)
     0.151
     """
-    found = _distances(release)
+    distances = _distances(release)
     if raw:
-        return {name: after for name, (after, _) in found.items()}
-    return {name: scaled(after, 0.0, most, release) for name, (after, most) in found.items()}
+        return {name: after for name, (after, _) in distances.items()}
+    return {name: scaled(after, 0.0, most, release) for name, (after, most) in distances.items()}
 
 
 def _distances(release: Release) -> dict[str, tuple[float, float]]:
     """Return, for each attribute, the distance of the release and of the suppressed column."""
     boxes = released_boxes(release)
-    found = {}
+    distances = {}
     for j, column in enumerate(boxes.columns):
         before = release.original.shares(column.name)
         even = np.full(column.domain, 1 / max(column.domain, 1))
-        found[column.name] = (
+        distances[column.name] = (
             _distance(before, estimated_shares(boxes, j)),
             _distance(before, even) if release.original.records else 0.0,
         )
-    return found
+    return distances
 
 
 def _distance(p: Floats, q: Floats) -> float:
@@ -342,6 +337,7 @@ def log_weights(boxes: Boxes, tuples: Boxes) -> Floats:
     words = max(_MAX_BYTES // (8 * int(offsets[-1])), 1)
     for begin in range(0, len(boxes), words * WORD):
         report("covering", begin, len(boxes))
+        # (values of all attributes, words): bit b of word w in row v says that box 64w + b holds v
         part = slice(begin, min(begin + words * WORD, len(boxes)))
         used = -(-(part.stop - begin) // WORD)
         bits = np.zeros((int(offsets[-1]), used), dtype=np.uint64)

@@ -1,16 +1,12 @@
-"""Entropy: uncertainty about the original value of a cell, given the frequencies of the values.
+"""Losses in bits, or of published labels: entropy, non-uniform entropy, published loss.
 
-Not monotone: a cell of two rare values can have a higher entropy than the whole column.
+    entropy               uncertainty about a cell's original value, given the values' frequencies;
+                          not monotone: a cell of two rare values can exceed the whole column
+    non_uniform_entropy   bits that identify the original value; monotone, and rare values count
+                          more
+    published_loss        width of the published label, whatever the frequencies
+
 Gionis & Tassa, "k-Anonymization with minimal loss of information", ESA 2007.
-
-Non-uniform entropy: bits needed to identify the original value of a cell.
-
-Monotone, unlike entropy: a wider cell never costs less, and losing a rare value costs more.
-Gionis & Tassa, "k-Anonymization with minimal loss of information", ESA 2007.
-
-Published loss: uncertainty of each published cell.
-
-Like class loss, but measured on the published label.
 """
 
 from __future__ import annotations
@@ -102,14 +98,15 @@ def entropy_by_record(release: Release) -> Floats:
 
 def _entropy_price(release: Release, recoding: Recoding) -> Price:
     column, subsets = recoding.column, recoding.subsets
+    # the entropy of counts n with sum N is log₂ N − Σ n log₂ n / N: both sums over a cell's values
     seen = sum_by(column.codes, column.domain, release.original.counts)
     weighed = seen * np.log2(np.maximum(seen, 1))
     together = np.maximum(over_members(subsets, seen), 1)
     bits = np.log2(together) - over_members(subsets, weighed) / together
     bits[subsets.sizes == 1] = 0.0
     records = max(release.original.records, 1)
-    whole = float(np.log2(records) - weighed.sum() / records) if column.domain > 1 else 0.0
-    return Price(np.maximum(bits, 0.0), max(whole, 0.0))
+    most = float(np.log2(records) - weighed.sum() / records) if column.domain > 1 else 0.0
+    return Price(np.maximum(bits, 0.0), max(most, 0.0))
 
 
 ENTROPY = Metric(

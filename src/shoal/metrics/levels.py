@@ -1,26 +1,18 @@
-"""Absolute distance: total number of levels by which the columns are generalized.
+"""Losses by hierarchy level, and by squared distance from the original.
 
-One level of a flat hierarchy counts as much as one level of a deep hierarchy.
-Samarati & Sweeney, "Protecting privacy when disclosing information", 1998.
+    absolute_distance        levels by which the columns are generalized; one level counts the same
+                             in flat and deep hierarchies (Samarati & Sweeney, 1998)
+    precision                mean of level / height over cells; compares releases of the same
+                             hierarchies only (Sweeney, IJUFKS 10(5), 2002)
+    relative_distance        the same over columns that have one level each
+    squared_distance_error   distance of a record from its original, a cell read as its mean; not
+                             monotone: the mean of a wide cell can be nearer than that of a narrow
+                             one
 
-Precision: how far up their hierarchies the cells are generalized.
-
-It depends on the hierarchies and cannot compare releases made with different ones.
-Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS
-10(5), 2002. A suppressed record counts as fully generalized.
-
-Relative distance: how far the columns are generalized, each relative to its own height.
-
-Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS
-10(5), 2002.
-
-Squared distance error: distance of records from their originals, reading a cell as its mean.
-
-Not monotone: the mean of a wide cell can be closer to the value than the mean of a narrow one.
-Soria-Comas et al., "t-Closeness through microaggregation", TKDE 27(11), 2015; de Spoelberch, "The
-limits of information loss metrics as measures for utility", 2020, section 2.2.9, which does not
-scale the values. Here every attribute is scaled by its extent; otherwise the attribute in the
-smallest unit would dominate.
+A suppressed record counts as fully generalized. Soria-Comas et al., "t-Closeness through
+microaggregation", TKDE 27(11), 2015, and de Spoelberch, "The limits of information loss metrics as
+measures for utility", 2020, section 2.2.9, do not scale the values of squared distances; here each
+attribute is scaled by its extent, or the one in the smallest unit would dominate.
 """
 
 from __future__ import annotations
@@ -38,7 +30,7 @@ from shoal.metrics.metric import (
     loss_by_record,
     over_members,
     paid,
-    refuse,
+    require,
     scaled,
     without_levels,
     without_one_level,
@@ -72,9 +64,9 @@ def absolute_distance(release: Release, *, raw: bool = False) -> float:
     >>> absolute_distance(release), absolute_distance(release, raw=True)  # level 1 of 2
     (0.5, 1.0)
     """
-    _check_absolute(release)
+    require("absolute-distance", without_one_level, release)
     cost = paid(release, _level)
-    return cost.mean if raw else scaled(cost.mean, 0.0, cost.whole, release)
+    return cost.mean if raw else scaled(cost.mean, 0.0, cost.suppressed, release)
 
 
 def absolute_distance_by_attribute(release: Release, *, raw: bool = False) -> dict[str, float]:
@@ -98,7 +90,7 @@ def absolute_distance_by_attribute(release: Release, *, raw: bool = False) -> di
     >>> absolute_distance_by_attribute(release)
     {'age': 0.5}
     """
-    _check_absolute(release)
+    require("absolute-distance", without_one_level, release)
     levels = loss_by_attribute(release, _level, raw=raw)
     records = max(release.original.records, 1)
     return {name: level / records for name, level in levels.items()} if raw else levels
@@ -107,12 +99,6 @@ def absolute_distance_by_attribute(release: Release, *, raw: bool = False) -> di
 def _level(release: Release, recoding: Recoding) -> Price:
     assert recoding.column.hierarchy is not None
     return Price(known_levels(recoding), float(recoding.column.hierarchy.height))
-
-
-def _check_absolute(release: Release) -> None:
-    reason = without_one_level(release)
-    if reason:
-        refuse("absolute-distance", reason)
 
 
 ABSOLUTE_DISTANCE = Metric(
@@ -153,7 +139,7 @@ def precision(release: Release, *, raw: bool = False) -> float:
     >>> precision(release)  # level 1 of 2
     0.5
     """
-    _check_precision(release)
+    require("precision", without_levels, release)
     cost = paid(release, relative_level)
     lost = cost.mean / max(len(release.recodings), 1)
     return 1.0 - lost if raw else lost
@@ -180,7 +166,7 @@ def precision_by_attribute(release: Release, *, raw: bool = False) -> dict[str, 
     >>> precision_by_attribute(release)
     {'age': 0.5}
     """
-    _check_precision(release)
+    require("precision", without_levels, release)
     losses = loss_by_attribute(release, relative_level)
     return {name: 1.0 - lost for name, lost in losses.items()} if raw else losses
 
@@ -205,7 +191,7 @@ def precision_by_record(release: Release) -> Floats:
     >>> precision_by_record(release).tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
-    _check_precision(release)
+    require("precision", without_levels, release)
     return loss_by_record(release, relative_level)
 
 
@@ -213,12 +199,6 @@ def relative_level(release: Release, recoding: Recoding) -> Price:
     """Return the cost of a cell: its level / the height of the hierarchy."""
     assert recoding.column.hierarchy is not None
     return Price(known_levels(recoding) / max(recoding.column.hierarchy.height, 1), 1.0)
-
-
-def _check_precision(release: Release) -> None:
-    reason = without_levels(release)
-    if reason:
-        refuse("precision", reason)
 
 
 PRECISION = Metric(
@@ -263,7 +243,7 @@ def relative_distance(release: Release, *, raw: bool = False) -> float:
     >>> relative_distance(release)  # level 1 of 2
     0.5
     """
-    _check_relative(release)
+    require("relative-distance", without_one_level, release)
     cost = paid(release, relative_level)
     return cost.mean if raw else cost.mean / max(len(release.recodings), 1)
 
@@ -288,14 +268,8 @@ def relative_distance_by_attribute(release: Release) -> dict[str, float]:
     >>> relative_distance_by_attribute(release)
     {'age': 0.5}
     """
-    _check_relative(release)
+    require("relative-distance", without_one_level, release)
     return loss_by_attribute(release, relative_level)
-
-
-def _check_relative(release: Release) -> None:
-    reason = without_one_level(release)
-    if reason:
-        refuse("relative-distance", reason)
 
 
 RELATIVE_DISTANCE = Metric(
@@ -364,13 +338,13 @@ def squared_distance_error_by_attribute(release: Release, *, raw: bool = False) 
     >>> squared_distance_error_by_attribute(release, raw=True)["age"]  # 4 · 5 / 40
     0.5
     """
-    found = {}
+    errors = {}
     for name, recoding in with_hidden_rows(release).items():
         column = recoding.column
         total = _total(release, _squares(column, recoding.subsets, recoding.codes))
         most = _total(release, _squares(column, _whole(column), np.zeros_like(column.codes)))
-        found[name] = total if raw else scaled(total, 0.0, most, release)
-    return found
+        errors[name] = total if raw else scaled(total, 0.0, most, release)
+    return errors
 
 
 def _total(release: Release, squares: Floats) -> float:
@@ -381,10 +355,11 @@ def _total(release: Release, squares: Floats) -> float:
 def _squares(column: Column, subsets: Subsets, entries: Codes) -> Floats:
     """(rows,) squared distance of each cell from its original."""
     if not column.ordered:
-        # the centre of n points with pairwise distance 1 is √((1 − 1/n) / 2) away from each
+        # the centre of n points with pairwise distance 1 is √((1 − 1/n) / 2) away from each of them
         away: Floats = (1 - 1 / np.maximum(subsets.sizes, 1)) / 2
         return away[entries]
     places = places_on_extent(column)
+    # a mean is taken over the known values; a cell that may also be missing is handled below
     known = over_members(subsets, (np.arange(column.domain) < column.known).astype(np.int64))
     means = over_members(subsets, places) / np.maximum(known, 1)
     squares: Floats = (places[column.codes] - means[entries]) ** 2

@@ -1,23 +1,20 @@
-"""A metric and its description, used by the command line, reports, comparisons and the docs.
+"""What a metric is, and the sums over cells, requirements and scale that metrics share.
 
-The loss of a single cell, shared by several metrics.
+Every metric is 0 for the original table and 1 for the fully suppressed one (`scaled`); if it cannot
+be computed for a release, it is undefined, with a reason, and never guessed.
 
-An ordered cell loses the width of its range relative to the column's extent, a nominal cell the
-number of values that it may stand for. A cell that may be missing or some other value has
-lost everything.
+    Metric              name, function and description; its `undefined` states what a release lacks
+    Price               the cost of each dictionary entry, and of a suppressed cell
+    loss                entries × their usage, summed over attributes / the same if all is
+                        suppressed
+    loss_by_attribute   one attribute alone
+    loss_by_record      (rows,) the cells of each record
+    without_…           the requirements
+    scaled              from a raw value to 0–1
 
-Metrics that are sums over cells: the cost in total, by attribute and by record.
-
-The cost is computed once for each dictionary entry, not row by row.
-
-Requirements of metrics, and the reason to report if a release does not meet one.
-
-Nothing is guessed: a metric whose requirement is not met is undefined.
-
-One scale for all metrics: 0 for the original table, 1 for the fully suppressed table.
-
+Costs belong to dictionary entries, so a column is read once to count how often each entry is used.
 de Spoelberch, "The limits of information loss metrics as measures for utility", 2020, section 3.5,
-divides by the value of the fully suppressed table. Here the original table is also scaled to 0.
+divides by the value of the fully suppressed table; here the original table is also scaled to 0.
 """
 
 from __future__ import annotations
@@ -141,21 +138,19 @@ def over_members(subsets: Subsets, values: NDArray[Any], combine: np.ufunc = np.
     if not len(subsets):
         return np.zeros(0, dtype=values.dtype)
     if combine is np.add and np.issubdtype(values.dtype, np.integer):
-        upto = np.concatenate(([0], np.cumsum(values)))  # exact, and as quick for wide runs
+        # prefix sums are exact for integers, and as fast for wide runs as for narrow ones
+        upto = np.concatenate(([0], np.cumsum(values)))
         by_run = upto[subsets.stops] - upto[subsets.starts]
     else:
+        # reduceat on start, stop, start, stop, … : every other result is a run, the rest are gaps
         ends = np.stack([subsets.starts, subsets.stops], axis=1).ravel()
         padded = np.append(values, values[:1])  # a run may end behind the last code
         by_run = combine.reduceat(padded, ends)[::2] if len(padded) else np.zeros(len(subsets))
     return combine.reduceat(by_run, subsets.indptr[:-1])
 
 
-def mean_over_records(release: Release, name: str, losses: Floats, whole: float = 1.0) -> float:
-    """Average the losses of a column's dictionary entries over all records.
-
-    Parameters:
-        whole: Loss of a suppressed record.
-    """
+def mean_over_records(release: Release, name: str, price: Price) -> float:
+    """Average the costs of a column's dictionary entries over all records."""
     counts = release.original.counts
     usage = release.recodings[name].usage(counts).astype(np.float64)
     lost = 0.0
@@ -165,18 +160,19 @@ def mean_over_records(release: Release, name: str, losses: Floats, whole: float 
         codes = release.recodings[name].codes[hidden]
         usage -= np.bincount(codes, weights, minlength=len(usage))
         lost = float(hidden.sum() if counts is None else counts[hidden].sum())
-    return (weighted_sum(usage, losses) + lost * whole) / max(release.original.records, 1)
+    cost = weighted_sum(usage, price.entries) + lost * price.suppressed
+    return cost / max(release.original.records, 1)
 
 
 class Price(NamedTuple):
     """Cost of the cells of one attribute.
 
     entries: (entries,) cost of a released cell, by its dictionary entry.
-    whole: cost of a cell of a suppressed record, which is the maximum.
+    suppressed: cost of a cell of a suppressed record, which is the maximum.
     """
 
     entries: Floats
-    whole: float
+    suppressed: float
 
 
 Pricing = Callable[[Release, Recoding], Price]
@@ -186,39 +182,38 @@ class Paid(NamedTuple):
     """Mean cost of a record, and its cost if it were suppressed."""
 
     mean: float
-    whole: float
+    suppressed: float
 
 
 def paid_by_attribute(release: Release, pricing: Pricing) -> dict[str, Paid]:
     """Return the cost of the cells of each attribute."""
-    found = {}
+    costs = {}
     for name, recoding in release.recodings.items():
         price = pricing(release, recoding)
-        mean = mean_over_records(release, name, price.entries, price.whole)
-        found[name] = Paid(mean, price.whole)
-    return found
+        costs[name] = Paid(mean_over_records(release, name, price), price.suppressed)
+    return costs
 
 
 def paid(release: Release, pricing: Pricing) -> Paid:
     """Return the total cost of the cells of a record."""
-    parts = paid_by_attribute(release, pricing).values()
-    return Paid(sum(part.mean for part in parts), sum(part.whole for part in parts))
+    costs = paid_by_attribute(release, pricing).values()
+    return Paid(sum(cost.mean for cost in costs), sum(cost.suppressed for cost in costs))
 
 
 def loss(release: Release, pricing: Pricing, *, raw: bool = False) -> float:
     """Return the cost of all cells divided by their cost if suppressed, or the sum if raw."""
-    found = paid(release, pricing)
+    cost = paid(release, pricing)
     if raw:
-        return found.mean * release.original.records
-    return scaled(found.mean, 0.0, found.whole, release)
+        return cost.mean * release.original.records
+    return scaled(cost.mean, 0.0, cost.suppressed, release)
 
 
 def loss_by_attribute(release: Release, pricing: Pricing, *, raw: bool = False) -> dict[str, float]:
     """Return the loss of each attribute, as if it were the only one."""
-    found = paid_by_attribute(release, pricing)
+    costs = paid_by_attribute(release, pricing)
     if raw:
-        return {name: part.mean * release.original.records for name, part in found.items()}
-    return {name: scaled(part.mean, 0.0, part.whole, release) for name, part in found.items()}
+        return {name: cost.mean * release.original.records for name, cost in costs.items()}
+    return {name: scaled(c.mean, 0.0, c.suppressed, release) for name, c in costs.items()}
 
 
 def loss_by_record(
@@ -234,7 +229,7 @@ def loss_by_record(
         price = pricing(release, recoding)
         weight = 1.0 if weights is None else weights[name]
         total += weight * price.entries[recoding.codes]
-        most += weight * price.whole
+        most += weight * price.suppressed
     return with_suppressed(release, total / most if most else np.zeros(len(total)))
 
 
@@ -249,6 +244,13 @@ _PASSED_ON = (Role.SENSITIVE, Role.INSENSITIVE)
 def refuse(metric: str, reason: str) -> NoReturn:
     """Raise an error that states why a metric is undefined."""
     raise InputError(f"metric {metric}: {reason}")
+
+
+def require(metric: str, lacking: Reason, release: Release) -> None:
+    """Raise an error if a release lacks what a metric requires."""
+    reason = lacking(release)
+    if reason:
+        refuse(metric, reason)
 
 
 def without_levels(release: Release) -> str | None:

@@ -1,10 +1,13 @@
-"""All metrics by name; each is described in its own file.
+"""All metrics by name, and figures that are not losses: shares of cells, and population estimates.
 
-Shares of cells that a release keeps exactly, generalizes or hides, as a reader sees them.
+    METRICS             the metrics in the order of the documentation
+    cell_shares         cells that are kept, generalized or hidden, also by column, because a mean
+                        can conceal a column that is fully hidden
+    population_losses   losses with sampling weights: a record counts as often as people it
+                        represents
+    estimate_errors     how far population shares estimated from the release are off
 
-Shares are also available by column, so an average cannot conceal a column that is fully hidden.
-
-Losses and estimates for the population behind a sample with weights.
+Each metric is described in its own file, by the entry behind its function.
 """
 
 from __future__ import annotations
@@ -92,12 +95,12 @@ def cell_shares(release: Release) -> CellShares:
         >>> round(shares.kept + shares.generalized + shares.hidden, 6)
         1.0
     """
-    found = list(cell_shares_by_attribute(release).values())
-    columns = max(len(found), 1)
+    shares = list(cell_shares_by_attribute(release).values())
+    columns = max(len(shares), 1)
     return CellShares(
-        sum(each.kept for each in found) / columns,
-        sum(each.generalized for each in found) / columns,
-        sum(each.hidden for each in found) / columns,
+        sum(each.kept for each in shares) / columns,
+        sum(each.generalized for each in shares) / columns,
+        sum(each.hidden for each in shares) / columns,
     )
 
 
@@ -154,14 +157,14 @@ def population_losses(release: Release, metrics: Iterable[str] | None = None) ->
     weights = _row_weights(release)
     by_record = {name: each for name, each in METRICS.items() if each.by_record is not None}
     names = [n for n, each in by_record.items() if each.undefined(release, None) is None]
-    found = {}
+    losses = {}
     for name in names if metrics is None else metrics:
         if name not in by_record:
             raise unknown("no metric with a loss of each record", name, by_record)
         measure = by_record[name].by_record
         assert measure is not None
-        found[name] = weighted_sum(measure(release), weights) / float(weights.sum())
-    return found
+        losses[name] = weighted_sum(measure(release), weights) / float(weights.sum())
+    return losses
 
 
 def estimate_errors(release: Release) -> dict[str, float]:
