@@ -1,9 +1,11 @@
-"""Released files without their original: the same people are aligned by position or by a key.
+"""Releases aligned without their original, and the best assignment of people to records.
 
-The best one-to-one assignment of people to released records, with rare matches preferred.
+    aligned           the classes of several releases over the same people, by position or by a key
+    best_assignment   one record for each person, rare matches preferred; people with equal values
+                      are one node, and so are records with equal cells, which makes it a
+                      transportation problem, whose best solutions are integers
 
-People with equal values are one node, and so are records with equal cells: the result is a
-transportation problem, whose best solutions are integers.
+Neither reads an original value that is not given.
 """
 
 from __future__ import annotations

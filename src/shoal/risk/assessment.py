@@ -1,11 +1,16 @@
 """Assessment: how many people an attacker who knows some attributes of everyone re-identifies.
 
-The attacker draws one of all possible matchings of people's rows with records that fit them. The
+The attacker draws one of all possible matchings of people's rows with records that fit them; the
 assessment computes the expected number of people with a row that is matched with their own record.
+
+    consistency or believed   the graph of who can have which record (`graphs.py`)
+    cracks_of                 expected cracks, if each record is a different person (`cracks.py`)
+    people_cracks             expected people found, if people have several rows
+    household_chances         from people to households (`reidentification.py`)
+    assumptions               what the figures assume and how reliable they are, in sentences
+
 Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", SIGMOD
 2005; Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
-
-The assumptions of an assessment and the reliability of its figures, in words.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,15 +27,11 @@ from shoal.release.release import Release
 from shoal.risk.graphs import Graph, Prior, believed, check_known, consistency
 from shoal.risk.known_rows import KnownRows, known_rows
 from shoal.risk.reidentification import HouseholdRisk, by_person, household_risk
-from shoal.support.arrays import Bools, Counts, Floats, frozen
+from shoal.support.arrays import Counts, Floats, frozen
 from shoal.support.options import check_choice, check_range, check_whole
 from shoal.support.wording import counted, html_table
 from shoal.table.members import KindEdges, Members
 from shoal.table.people import Unit
-
-if TYPE_CHECKING:
-    from shoal.risk.cracks import Cracks, PeopleCracks
-
 
 Method = Literal["auto", "exact", "fast"]
 METHODS = ("auto", "exact", "fast")
@@ -238,7 +239,7 @@ def assess(
         )
     counts = _released(release)
     options = {"method": method, "half_width": half_width, "seed": seed, "threads": threads}
-    found: dict[str, Any] = _NOBODY | _rows(len(counts))
+    figures: dict[str, Any] = _NOBODY | _rows(len(counts))
     person = _repeated(release)
     if counts.any():
         graph = (
@@ -246,20 +247,20 @@ def assess(
             if prior is None
             else believed(release, names, prior)
         )
-        found = _figures(graph, counts, person, options)
+        figures = _figures(graph, counts, person, options)
     table, classes = release.original, release.classes
     return Assessment(
         known=names,
         people=classes.released_people,
         records=int(counts.sum()),
-        guarantee=GUARANTEES[found["method"]],
+        guarantee=GUARANTEES[figures["method"]],
         k=least,
         assumptions=assumptions(names, prior, present=present, repeated=person is not None),
         counts=frozen(counts),
         person=person,
-        household=household_risk(table, found["risks"], classes),
+        household=household_risk(table, figures["risks"], classes),
         known_rows=known_rows(classes) if person is not None else (),
-        **found,
+        **figures,
     )
 
 
@@ -270,39 +271,37 @@ def _repeated(release: Release) -> Unit | None:
 
 
 def _figures(
-    whole: Graph, counts: Counts, person: Unit | None, options: dict[str, Any]
+    graph: Graph, counts: Counts, person: Unit | None, options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the figures and the values by row that follow from a graph."""
-    graph, released = whole.pruned(), counts > 0
+    from shoal.risk.cracks import cracks_of, people_cracks
+
+    pruned, released = graph.pruned(), counts > 0
     options = options | {"threads": options["threads"] or os.cpu_count() or 1}
-    kinds, rows = graph.person[released], _rows(len(counts))
+    kinds, rows = pruned.person[released], _rows(len(counts))
     if person is None:
-        from shoal.risk.cracks import cracks_of
-
-        found: Any = cracks_of(graph, **options)
-        links = found.value
-        rows["risks"][released] = found.risks[graph.pair[released]]
-        candidates, feasible = whole.candidates, graph.candidates
+        cracks: Any = cracks_of(pruned, **options)
+        links = cracks.value
+        rows["risks"][released] = cracks.risks[pruned.pair[released]]
+        candidates, feasible = graph.candidates, pruned.candidates
     else:
-        from shoal.risk.cracks import people_cracks
-
-        found = people_cracks(graph, person, **options)
-        links = found.links
-        rows["risks"][released] = found.risks[person.ids[released]]
-        candidates, feasible = (_people_reached(one, person) for one in (whole, graph))
+        cracks = people_cracks(pruned, person, **options)
+        links = cracks.links
+        rows["risks"][released] = cracks.risks[person.ids[released]]
+        candidates, feasible = (_people_reached(each, person) for each in (graph, pruned))
     rows["candidates"][released] = candidates[kinds]
     rows["feasible"][released] = feasible[kinds]
     sure = rows["feasible"] == 1
-    if graph.hidden:  # a row that may be outside the release is never certain
-        outside = graph.heads[graph.indices == len(graph.copies) - 1]
+    if pruned.hidden:  # a row that may be outside the release is never certain
+        outside = pruned.heads[pruned.indices == len(pruned.copies) - 1]
         sure[released] &= ~np.isin(kinds, outside)
     return {
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "method": _method(found),
-        "sampled": found.sampled + found.guessed,
-        "forced": _count_forced(sure, counts, person),
+        "value": cracks.value,
+        "low": cracks.low,
+        "high": cracks.high,
+        "method": "fast" if cracks.guessed else "sampled" if cracks.sampled else "exact",
+        "sampled": cracks.sampled + cracks.guessed,
+        "forced": int(counts[sure].sum()) if person is None else len(np.unique(person.ids[sure])),
         "links": links,
         **{name: frozen(values) for name, values in rows.items()},
     }
@@ -315,22 +314,10 @@ def _people_reached(graph: Graph, person: Unit) -> Counts:
     return KindEdges(graph.indptr, graph.indices, len(graph.copies)).count_people(members)
 
 
-def _count_forced(sure: Bools, counts: Counts, person: Unit | None) -> int:
-    if person is None:
-        return int(counts[sure].sum())
-    return len(np.unique(person.ids[sure]))
-
-
 def _rows(many: int) -> dict[str, Any]:
     """Return the initial values by row."""
     none = np.zeros(many, dtype=np.int64)
     return {"risks": np.full(many, np.nan), "candidates": none, "feasible": none.copy()}
-
-
-def _method(found: Cracks | PeopleCracks) -> str:
-    if found.guessed:
-        return "fast"
-    return "sampled" if found.sampled else "exact"
 
 
 def _released(release: Release) -> Counts:

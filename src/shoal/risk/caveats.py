@@ -1,9 +1,8 @@
 """Caveats: what a reader must know in addition to a guarantee that holds.
 
 A release may meet its model and still single out or expose most people. The command line, the
-report and the JSON summaries report these caveats wherever they report the guarantee.
-
-Caveats of a release whose rows stay on disk: what its guarantee does not cover.
+report and the JSON summaries report these caveats wherever they report the guarantee, also if the
+rows of the release stay on disk.
 """
 
 from __future__ import annotations

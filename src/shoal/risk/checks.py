@@ -77,15 +77,15 @@ def checks(source: Source) -> tuple[Check, ...]:
     """
     release = source if isinstance(source, Release) else None
     table = source.original if isinstance(source, Release) else source.table
-    found = []
+    results = []
     for column in table.sensitive:
-        found.append(_homogeneity(homogeneity(source, column)))
-        found.append(_skewness(skewness(source, column)))
+        results.append(_homogeneity(homogeneity(source, column)))
+        results.append(_skewness(skewness(source, column)))
         if is_comparable(source, column):
-            found.append(_similarity(similarity(source, column)))
+            results.append(_similarity(similarity(source, column)))
     if release is not None and guards_values(release) and release.knows("tuple"):
-        found.append(_minimality(minimality(release)))
-    return tuple(found)
+        results.append(_minimality(minimality(release)))
+    return tuple(results)
 
 
 def guards_values(release: Release) -> bool:
@@ -93,64 +93,64 @@ def guards_values(release: Release) -> bool:
     return any(part.columns for part in release.model.parts)
 
 
-def _homogeneity(found: Homogeneity) -> Check:
+def _homogeneity(result: Homogeneity) -> Check:
     severity: Severity = "fine"
-    if found.certain and found.usual < 1:
+    if result.certain and result.usual < 1:
         severity = "serious"
-    elif found.nearly and found.usual < NEARLY:
+    elif result.nearly and result.usual < NEARLY:
         severity = "look"
     sentence = (
-        f"{_people(found.certain, found.people)}: all records that may be theirs show one value "
-        f"of {found.column}"
+        f"{_people(result.certain, result.people)}: all records that may be theirs show one value "
+        f"of {result.column}"
     )
-    if found.nearly > found.certain:
-        sentence += f"; for {found.nearly:,} at least nine tenths of them show one value"
-    figures = _figures(found, "certain_share", "nearly_share")
-    return Check("homogeneity", "One value for all", found.column, sentence, figures, severity)
+    if result.nearly > result.certain:
+        sentence += f"; for {result.nearly:,} at least nine tenths of them show one value"
+    figures = _figures(result, "certain_share", "nearly_share")
+    return Check("homogeneity", "One value for all", result.column, sentence, figures, severity)
 
 
-def _skewness(found: Skewness) -> Check:
+def _skewness(result: Skewness) -> Check:
     severity: Severity = "fine"
-    if found.raised_share >= MANY:
+    if result.raised_share >= MANY:
         severity = "serious"
-    elif found.raised or found.advantage >= ADVANTAGE:
+    elif result.raised or result.advantage >= ADVANTAGE:
         severity = "look"
     sentence = (
-        f"guessing the most common value of {found.column} among the records that may be a "
-        f"person's is right for {found.guessed:.3f} of people, compared with {found.blind:.3f} "
-        f"without the release; the probability of a value rises by at most {found.rise:.3f}"
+        f"guessing the most common value of {result.column} among the records that may be a "
+        f"person's is right for {result.guessed:.3f} of people, compared with {result.blind:.3f} "
+        f"without the release; the probability of a value rises by at most {result.rise:.3f}"
     )
-    figures = _figures(found, "raised_share", "advantage")
-    return Check("skewness", "Values become likelier", found.column, sentence, figures, severity)
+    figures = _figures(result, "raised_share", "advantage")
+    return Check("skewness", "Values become likelier", result.column, sentence, figures, severity)
 
 
-def _similarity(found: Similarity) -> Check:
+def _similarity(result: Similarity) -> Check:
     severity: Severity = "fine"
-    if found.different:
-        severity = "serious" if found.different_share >= MANY else "look"
+    if result.different:
+        severity = "serious" if result.different_share >= MANY else "look"
     close = (
         "lie close together, with at most a tenth of the table's people between them"
-        if found.by == "order"
+        if result.by == "order"
         else "fall under one label of its hierarchy"
     )
     sentence = (
-        f"{_people(found.different, found.people)}: the values of {found.column} that may be "
+        f"{_people(result.different, result.people)}: the values of {result.column} that may be "
         f"theirs differ but {close}"
     )
-    figures = _figures(found, "alike_share", "different_share")
-    return Check("similarity", "Different, but alike", found.column, sentence, figures, severity)
+    figures = _figures(result, "alike_share", "different_share")
+    return Check("similarity", "Different, but alike", result.column, sentence, figures, severity)
 
 
-def _minimality(found: Minimality) -> Check:
-    guarded = ", ".join(found.guarded)
+def _minimality(result: Minimality) -> Check:
+    guarded = ", ".join(result.guarded)
     sentence = (
-        f"{found.held:,} of {counted(found.classes, 'class')} "
-        f"({counted(found.held_people, 'person', 'people')}) could be split into classes of at "
-        f"least {found.k:,} people, and only the model on {guarded} prevents it: an attacker who "
+        f"{result.held:,} of {counted(result.classes, 'class')} "
+        f"({counted(result.held_people, 'person', 'people')}) could be split into classes of at "
+        f"least {result.k:,} people, and only the model on {guarded} prevents it: an attacker who "
         "knows the method learns that the model would fail there"
     )
-    figures = _figures(found, "held_share")
-    severity: Severity = "look" if found.held else "fine"
+    figures = _figures(result, "held_share")
+    severity: Severity = "look" if result.held else "fine"
     return Check("minimality", "Coarser than k requires", None, sentence, figures, severity)
 
 
@@ -158,7 +158,7 @@ def _people(some: int, every: int) -> str:
     return f"{some:,} of {counted(every, 'person', 'people')}"
 
 
-def _figures(found: Any, *shares: str) -> dict[str, Any]:
+def _figures(result: Any, *shares: str) -> dict[str, Any]:
     """Return the fields of a finding and some of its properties, without the column's name."""
-    fields = {name: value for name, value in asdict(found).items() if name != "column"}
-    return {**fields, **{name: getattr(found, name) for name in shares}}
+    fields = {name: value for name, value in asdict(result).items() if name != "column"}
+    return {**fields, **{name: getattr(result, name) for name in shares}}

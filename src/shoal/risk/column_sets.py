@@ -1,24 +1,21 @@
-"""Exposure: which attributes re-identify the most people if an attacker knows them.
+"""Sets of columns: which of them identify people, and which re-identify people in a release.
 
-A record is linked to the right person with probability at most one in the number of records that
-are published alike in the known attributes. So at most as many people are re-identified as there
-are kinds of records; if people have several records, the bound is the largest number of records of
-one person in each kind, summed over kinds. Fewer attributes never increase this bound, so sets that
-cannot rank high enough are skipped.
+    exposure              in a release: a record is linked to the right person with probability at
+                          most one in the records published alike in the known attributes, so at
+                          most as many people are re-identified as there are kinds of records
+    identifying_columns   in a table: distinction, the share of rows that remain if equal rows are
+                          merged, and separation, the share of pairs of rows that differ
 
-Which columns identify people: how well each set of columns distinguishes people.
-
-Distinction is the share of rows that remain if equal rows are merged, separation the share of pairs
-of rows that differ. If people have several rows, distinction is the mean over people of 1 / (number
-of people who share the values of their most identifying row), and separation uses pairs of rows of
-different people. All figures only grow as columns are added.
-Motwani & Xu, "Efficient algorithms for masking and finding quasi-identifiers", VLDB 2007.
+If people have several records, the bound of exposure is the largest number of records of one person
+in each kind, summed over kinds; distinction is the mean over people of 1 / (people who share the
+values of their most identifying row), and separation uses pairs of rows of different people. All
+figures only grow as columns are added, which is why most sets need not be counted. Motwani & Xu,
+"Efficient algorithms for masking and finding quasi-identifiers", VLDB 2007.
 """
 
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
@@ -142,10 +139,8 @@ def exposure(
         check_whole(name, value, 1)
     names = check_known(release, among)
     most = min(most, len(names))
-    if (
-        max((math.comb(len(names), size) for size in range(1, most + 1)), default=0)
-        > _MAX_EXPOSED_SETS
-    ):
+    sizes = range(1, most + 1)
+    if max((comb(len(names), size) for size in sizes), default=0) > _MAX_EXPOSED_SETS:
         raise InputError(
             f"{len(names)} attributes have too many sets of up to {most}; name fewer attributes, "
             "or lower `most`"
@@ -157,18 +152,19 @@ def exposure(
         "seed": seed,
         "threads": threads,
     }
-    kinds, found, left, complete = _Kinds(release), [], limit, True
-    for size in range(most, 0, -1):
-        best, used, finished = _search(release, names, size, top, left, kinds, options)
-        found += best
+    kinds, worst, left, complete = _Kinds(release), [], limit, True
+    # largest sets first: their counts bound those of all their subsets
+    for size in reversed(sizes):
+        best, used, finished = _worst_of_size(release, names, size, top, left, kinds, options)
+        worst += best
         left -= used
         complete &= finished
-    sets = sum(math.comb(len(names), size) for size in range(1, most + 1))
-    found.sort(key=lambda each: (len(each.known), -each.value, each.known))
-    return Exposure(release.classes.released_people, tuple(found), sets, limit - left, complete)
+    sets = sum(comb(len(names), size) for size in sizes)
+    worst.sort(key=lambda each: (len(each.known), -each.value, each.known))
+    return Exposure(release.classes.released_people, tuple(worst), sets, limit - left, complete)
 
 
-def _search(
+def _worst_of_size(
     release: Release,
     names: Names,
     size: int,
@@ -178,6 +174,8 @@ def _search(
     options: dict[str, Any],
 ) -> tuple[list[Exposed], int, bool]:
     """Return the worst sets of a size, how many were assessed, and whether none can be worse."""
+    # a heap of sets by their bound, highest first; a set comes out up to twice: with a bound from
+    # its supersets, and again with the bound counted for the set itself, after which it is assessed
     every = list(combinations(names, size))
     waiting = [(-kinds.at_most(each, names), at, False) for at, each in enumerate(every)]
     heapq.heapify(waiting)
@@ -208,7 +206,7 @@ class _Kinds:
 
     def __init__(self, release: Release) -> None:
         self.release, self.ids = release, release.classes.ids
-        self.kept = np.flatnonzero(self.ids != SUPPRESSED)
+        self.rows = np.flatnonzero(self.ids != SUPPRESSED)
         self.known: dict[Names, int] = {}
         self.columns: dict[str, tuple[Any, int]] = {}
 
@@ -226,7 +224,7 @@ class _Kinds:
             for name in known:
                 if name not in self.columns:
                     said = as_published(published_as(self.release, name), self.ids)
-                    self.columns[name] = said.codes[self.kept], len(said.labels)
+                    self.columns[name] = said.codes[self.rows], len(said.labels)
             codes, domains = zip(*(self.columns[name] for name in known), strict=True)
             self.known[known] = self._bound(group(codes, domains))
         return self.known[known]
@@ -235,8 +233,8 @@ class _Kinds:
         table = self.release.original
         if table.person is None:
             return len(kinds)
-        person = Unit(table.person.columns, table.person.ids[self.kept], table.person.count)
-        counts = None if table.counts is None else table.counts[self.kept]
+        person = Unit(table.person.columns, table.person.ids[self.rows], table.person.count)
+        counts = None if table.counts is None else table.counts[self.rows]
         members = Members.of(kinds.ids, person, counts)
         most = np.zeros(len(kinds), dtype=np.int64)
         np.maximum.at(most, members.place, members.rows)
@@ -348,18 +346,21 @@ def identifying_columns(
     check_whole("most", most, 1)
     check_range("distinction", distinction, 0, 1, above=True)
     check_whole("sample", sample, 2)
-    chosen = [table[name] for name in _columns(table, columns)]
+    if columns is None:
+        excluded = (Role.IDENTIFIER, Role.INSENSITIVE)
+        columns = [column.name for column in table if column.role not in excluded]
+    chosen = [table[name] for name in chosen_columns(table, columns)]
     total = sum(comb(len(chosen), size) for size in range(1, min(most, len(chosen)) + 1))
     if total > _MAX_IDENTIFYING_SETS:
         raise InputError(
             f"{total:,} sets of columns are too many; name fewer columns, or lower `most`"
         )
-    rows = _rows(table, sample, seed)
-    found = _Search(table, chosen, rows, distinction).run(min(most, len(chosen)), total)
-    found = _recount(table, found, counted)
-    ranked = sorted(found, key=lambda one: (-one.distinction, -one.separation, len(one.columns)))
+    rows = _sampled_rows(table, sample, seed)
+    sets = _IdentifyingSearch(table, chosen, rows, distinction).run(min(most, len(chosen)), total)
+    sets = _recount(table, sets, counted)
+    ranked = sorted(sets, key=lambda one: (-one.distinction, -one.separation, len(one.columns)))
     keys = sorted(
-        (one for one in found if one.distinction >= distinction),
+        (one for one in sets if one.distinction >= distinction),
         key=lambda one: (len(one.columns), -one.distinction),
     )
     return IdentifyingColumns(
@@ -369,18 +370,11 @@ def identifying_columns(
         distinction,
         tuple(ranked),
         tuple(keys),
-        total - len(found),
+        total - len(sets),
     )
 
 
-def _columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
-    if columns is not None:
-        return chosen_columns(table, columns)
-    excluded = (Role.IDENTIFIER, Role.INSENSITIVE)
-    return chosen_columns(table, [c.name for c in table if c.role not in excluded])
-
-
-def _rows(table: Table, sample: int, seed: int) -> Counts:
+def _sampled_rows(table: Table, sample: int, seed: int) -> Counts:
     if len(table) <= sample or table.counts is not None:
         return np.arange(len(table))
     rng = np.random.default_rng(seed)
@@ -392,7 +386,7 @@ def _rows(table: Table, sample: int, seed: int) -> Counts:
     return np.flatnonzero(np.isin(table.person.ids, drawn))
 
 
-class _Search:
+class _IdentifyingSearch:
     """A search over sets of columns by size; each set extends the set of its first columns."""
 
     def __init__(
@@ -408,22 +402,24 @@ class _Search:
 
     def run(self, most: int, total: int) -> list[ColumnSet]:
         """Return the evaluated sets."""
-        found: list[ColumnSet] = []
+        measured: list[ColumnSet] = []
+        # groups of equal rows of the sets one column smaller, so that a set needs one column more
         groups: dict[tuple[int, ...], Grouping] = {}
         for size in range(1, most + 1):
             grown: dict[tuple[int, ...], Grouping] = {}
             fresh: list[frozenset[int]] = []
-            for chosen in self._open(size):
-                report("identifying columns", len(found), total)
+            for chosen in self._without_keys(size):
+                report("identifying columns", len(measured), total)
                 made = self._group(groups.get(chosen[:-1]), chosen)
-                found.append(self._measure(self._names(chosen), made))
-                if found[-1].distinction >= self.wanted:
+                names = tuple(self.columns[place].name for place in chosen)
+                measured.append(self._measure(names, made))
+                if measured[-1].distinction >= self.wanted:
                     fresh.append(frozenset(chosen))
                 elif size < most:
                     grown[chosen] = made
             self.keys += fresh
             groups = grown
-        return found
+        return measured
 
     def _measure(self, names: tuple[str, ...], made: Grouping) -> ColumnSet:
         """Measure a set; near-keys of a sample are counted in all rows."""
@@ -433,7 +429,7 @@ class _Search:
         sampled = _sampled(_measured(names, made, None, self.person), people)
         return count(self.table, names) if sampled.distinction >= self.wanted else sampled
 
-    def _open(self, size: int) -> Iterator[tuple[int, ...]]:
+    def _without_keys(self, size: int) -> Iterator[tuple[int, ...]]:
         """Yield the sets of a size that contain no near-key."""
         for chosen in combinations(range(len(self.columns)), size):
             if not any(key <= set(chosen) for key in self.keys):
@@ -445,9 +441,6 @@ class _Search:
             return group([last.codes], [last.domain])
         ids: Codes = parent.ids
         return group([ids, last.codes], [len(parent), last.domain])
-
-    def _names(self, chosen: tuple[int, ...]) -> tuple[str, ...]:
-        return tuple(self.columns[place].name for place in chosen)
 
 
 def count(table: Table, names: tuple[str, ...]) -> ColumnSet:
@@ -494,9 +487,9 @@ def _sampled(one: ColumnSet, people: int) -> ColumnSet:
     return replace(one, low=interval.low, high=interval.high, counted=False)
 
 
-def _recount(table: Table, found: Sequence[ColumnSet], counted: int) -> list[ColumnSet]:
-    """Return the sets with the most identifying of those found in a sample counted in full."""
-    ranked = sorted(found, key=lambda one: (one.counted, -one.distinction, -one.separation))
+def _recount(table: Table, sets: Sequence[ColumnSet], counted: int) -> list[ColumnSet]:
+    """Return the sets, of which the most identifying ones of a sample are counted in all rows."""
+    ranked = sorted(sets, key=lambda one: (one.counted, -one.distinction, -one.separation))
     open_sets = [one for one in ranked if not one.counted][:counted]
     again = []
     for place, one in enumerate(open_sets):

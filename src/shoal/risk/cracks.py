@@ -1,17 +1,15 @@
 """Expected cracks of a consistency graph: how many people are matched with their own record.
 
-Components in which everyone may have every record have a closed form. The others are components of
-an attack matrix with repeated rows and columns: those that are cheap to solve exactly are solved,
-the rest are sampled together by the worm algorithm, with an interval.
-Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
+    uniform components   everyone may have every record: a closed form
+    cheap components     as attack matrices with repeated rows and columns: solved exactly
+    all others           sampled together by the worm algorithm, with an interval
 
-Expected number of people found in a consistency graph if people have several rows.
-
-Rows are matched with records; a person is found if one of their rows is matched with any of their
-records. In a uniform component with n rows and n records, of which a rows and b records are theirs,
-a person is missed with probability C(n − b, a) / C(n, a). Components are independent of each other.
-If everyone in a component has one row, it is solved like a graph of single records. Other
-components are sampled, with an interval.
+`cracks_of` counts records that are different people. `people_cracks` counts people with several
+rows, who are found if one of their rows is matched with any of their records. In a uniform
+component with n rows and n records, of which a rows and b records are theirs, a person is missed
+with probability C(n − b, a) / C(n, a); components are independent, so misses multiply. Components
+in which everyone has one row are solved as by `cracks_of`, the others are sampled. Malik,
+"Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from scipy.special import gammaln
 from shoal.errors import InputError
 from shoal.risk.graphs import Graph
 from shoal.risk.matchings.solver import Budget, solve_within
-from shoal.risk.matchings.structure import Component, Edges, Multiplicity
+from shoal.risk.matchings.structure import ROUNDOFF, Component, Edges, Multiplicity
 from shoal.risk.matchings.worm import (
     Owners,
     PeopleSample,
@@ -46,7 +44,6 @@ _MAX_SECONDS = 0.15  # cost of the exact solution of one component
 _MAX_TOTAL_SECONDS = 9.0  # cost of all exact solutions together
 _OVERHEAD_SECONDS = 0.006  # what each solved component counts for in addition to its cost
 _MAX_PEOPLE = 20_000_000  # people in a random walk
-_UNIT = 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +100,8 @@ def cracks_of(
         )
         value += math.fsum((risks * graph.many)[own])
         return Cracks(value, None, None, risks, guessed=left)
+    # half_width is relative to the total, of which the walk expects about one crack for each kind
+    # of records; the exact part adds no width
     wider = 1 + value / max(len(np.unique(graph.own[own][shown[own], 1])), 1)
     sampled = _walk(graph, waiting, own, shown, half_width * wider, seed, threads)
     risks[own] = sampled.risks
@@ -203,7 +202,7 @@ def solve_components(
         risks[own] = solution.marginals
         waiting[component.rows] = False
         cracks.append(float((solution.marginals * people[own]).sum()))
-        error += (3 * solution.error + 2 * _UNIT * len(own)) * cracks[-1]
+        error += (3 * solution.error + 2 * ROUNDOFF * len(own)) * cracks[-1]
     return math.fsum(cracks), error
 
 
@@ -416,7 +415,7 @@ class _Shares:
         inside = self.is_uniform[holds.place]
         n, a, b = self.sizes[holds.place][inside], rows[inside], holds.rows[inside]
         logs = np.bincount(holds.person[inside], log_missed(n, a, b), minlength=holds.count)
-        error = 8 * _UNIT * float(gammaln(n + 1.0).sum())
+        error = 8 * ROUNDOFF * float(gammaln(n + 1.0).sum())
         return np.exp(logs), float((a * b / n).sum()), error
 
     def solve_single(self, missed: Floats, waiting: Bools, method: str) -> tuple[float, float]:
@@ -425,6 +424,7 @@ class _Shares:
         missed: (people,) multiplied by the probabilities to be missed there.
         waiting: (kinds of people,) cleared for solved components.
         """
+        # components in which someone has several rows are left to the walk
         graph, parts = self.graph, self.graph.parts[0]
         several = np.zeros(len(self.sizes), dtype=np.bool_)
         several[self.asks.place[self.asks.rows > 1]] = True

@@ -1,18 +1,19 @@
 """Consistency graphs: which people and records an attacker who knows some attributes can match.
 
 People with equal known attributes are one kind, and so are records with equal cells in them; two
-kinds share an edge if the people's values lie in the records' cells. An attacker who knows that
-everyone has exactly one record drops edges that are in no perfect matching.
-Tassa, Mazza & Gionis, "k-Concealment: an alternative model of k-type anonymity", Transactions on
-Data Privacy 5(1), 2012.
+kinds share an edge if the people's values lie in the records' cells.
 
-Attackers who consider some matches more likely: weighted pairs of people and records.
+    rows_of       the rows that the attacker compares: of a table, or of a release as published
+    fitting       the graph of people whose values are in the cells of records
+    consistency   the graph of a release; an attacker who knows that everyone has exactly one record
+                  drops edges that are in no perfect matching (`Graph.pruned`)
+    believed      the same with a weight for each edge, for attackers who consider some matches
+                  likelier
 
-Weights that are a product of a factor of the person and a factor of the record change nothing,
-because everyone has one record: only how well a person fits one record rather than another matters,
-not how common the person's values are.
-
-The rows that an attacker compares: of a table, or of a release as they are published.
+A weight that is a factor of the person times a factor of the record changes nothing, because
+everyone has one record: only how well a person fits one record rather than another matters, not how
+common the person's values are. Tassa, Mazza & Gionis, "k-Concealment: an alternative model of
+k-type anonymity", Transactions on Data Privacy 5(1), 2012.
 """
 
 from __future__ import annotations
@@ -219,9 +220,9 @@ def fitting(release: Release, names: Iterable[str], *, present: bool = True) -> 
         people, copies = (sum_by(kinds, 1, table.counts) for kinds in (person, record))
         edges = np.arange(2), np.zeros(1, dtype=np.int32)
         graph = Graph(person, record, people, copies, *edges, counts=table.counts)
-    fitting = _is_edge(graph, graph.own)
-    if not fitting.all():
-        wrong = ~fitting[graph.pair[graph.pair >= 0]]
+    covered = _is_edge(graph, graph.own)
+    if not covered.all():
+        wrong = ~covered[graph.pair[graph.pair >= 0]]
         raise InputError(
             f"{counted(int(wrong.sum()), 'row has', 'rows have')} values outside their published "
             "cells: this release was not made by generalization, so its re-identification risk "
@@ -237,6 +238,7 @@ def published_as(release: Release, name: str) -> Recoding:
 
 
 def _is_edge(graph: Graph, pairs: Codes) -> Bools:
+    # edges are sorted by kind of people, then of records, so that one number orders them
     keys = graph.heads.astype(np.int64) * len(graph.copies) + graph.indices
     asked = pairs[:, 0].astype(np.int64) * len(graph.copies) + pairs[:, 1]
     edge = np.minimum(np.searchsorted(keys, asked), max(len(keys) - 1, 0))
@@ -374,14 +376,14 @@ def _published(release: Release, known: Sequence[str] | None) -> Table:
     if release.suppressed is not None:
         rows = np.flatnonzero(~release.suppressed)
     table = published_table(decoded(release.published_cells(rows)), original)
-    kept = original.take(rows)
+    originals = original.take(rows)
     return replace(
         table,
         columns=tuple(_as_quasi(table[name]) for name in chosen_columns(table, known)),
-        counts=kept.counts,
-        person=kept.person,
-        household=kept.household,
-        weights=kept.weights,
+        counts=originals.counts,
+        person=originals.person,
+        household=originals.household,
+        weights=originals.weights,
     )
 
 

@@ -1,16 +1,15 @@
-"""Individual risk of a sample with weights: how many people of the population share the values.
+"""How many people of the population share a record's values: by sampling weights, or by counting.
 
-If f people of the sample share some values and their weights add up to W, each was drawn with
-probability p = f / W, and the population has a negative binomial number F of people with these
-values. The risk of a record is the expectation of 1/F.
+    individual_risk   if f people of the sample share values and their weights add up to W, each was
+                      drawn with probability p = f / W and the population has a negative binomial
+                      number F of such people; the risk of a record is the expectation of 1 / F
+    k_map             each released record matches at least k people of a given population: weaker
+                      than k-anonymity against attackers who know that a person is in the release,
+                      sufficient against those who do not
+
 Benedetti & Franconi, "Statistical and technological solutions for controlled data dissemination",
-1998; Franconi & Polettini, "Individual risk estimation in μ-Argus: a review", PSD 2004.
-
-k-map: each released record matches at least k people of the population.
-
-Weaker than k-anonymity against attackers who know that a person is in the release, and sufficient
-against those who do not.
-Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002.
+1998; Franconi & Polettini, "Individual risk estimation in μ-Argus: a review", PSD 2004; Sweeney,
+"k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002.
 """
 
 from __future__ import annotations

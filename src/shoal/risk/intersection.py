@@ -2,19 +2,21 @@
 
 Each weighs columns in its own way and is fine where the others are coarse, so that a reader of all
 of them gets a finer table, with fewer people behind each row.
+
+    overlay             the release whose cells are the values that the cells of all releases allow
+    intersect           crowds and losses of each release and of the overlay, and sensitive values
+                        that become certain
+    intersect_classes   the same without the original, from classes alone
+
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, section
 3.6; Ganta, Kasiviswanathan & Smith, "Composition attacks and auxiliary information in data
 privacy", KDD 2008.
-
-The overlay of several releases of one table: the values that all their cells allow.
-
-The result is a release itself: the finer table that a reader of all releases can derive.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -148,7 +150,7 @@ class Intersection:
             "finer": self.finer,
             "releases": [{**asdict(view), "loss": view.loss} for view in self.releases],
             "together": {**asdict(self.together), "loss": self.together.loss},
-            "sensitive": [asdict(found) for found in self.sensitive],
+            "sensitive": [asdict(each) for each in self.sensitive],
         }
 
 
@@ -181,7 +183,7 @@ def intersect(*releases: Release, k: int | None = None) -> Intersection:
     """
     combined = overlay(releases)
     every = [release.classes for release in releases]
-    few = min(_kept(release) for release in releases) if k is None else k
+    few = min(_claimed_size(release) for release in releases) if k is None else k
     joined = joint(every)
     return Intersection(
         few,
@@ -223,8 +225,8 @@ def intersect_classes(every: Sequence[Classes], k: int | None = None) -> Interse
     joined = joint(every)
     return Intersection(
         few,
-        tuple(_seen(classes, few) for classes in every),
-        _seen(joined, few),
+        tuple(_view_of_classes(classes, few) for classes in every),
+        _view_of_classes(joined, few),
         _composed(every, joined),
     )
 
@@ -243,7 +245,8 @@ def joint(every: Sequence[Classes]) -> Classes:
     return Classes.of(table, ids, every[0].origin)
 
 
-def _kept(release: Release) -> int:
+def _claimed_size(release: Release) -> int:
+    """Return the k that a release claims, or the size of its smallest class if it claims none."""
     claimed = max((int(getattr(part, "k", 1)) for part in release.model.parts), default=1)
     return claimed if claimed > 1 else _smallest(release.classes)
 
@@ -252,26 +255,24 @@ def _smallest(classes: Classes) -> int:
     return max(int(classes.sizes.min()) if len(classes) else 0, 2)
 
 
-def _seen(classes: Classes, k: int) -> View:
-    found = Reidentification.of_classes(classes)
-    return View(found.people, len(classes), Crowds.of(found.sizes, found.weights, k))
+def _view_of_classes(classes: Classes, k: int) -> View:
+    risk = Reidentification.of_classes(classes)
+    return View(risk.people, len(classes), Crowds.of(risk.sizes, risk.weights, k))
 
 
 def _view(release: Release, classes: Classes, k: int) -> View:
     rows = np.flatnonzero(release.classes.ids >= 0)
     released, coverage = release.original.take(rows), release.coverage.take(rows)
-    seen = _seen(classes, k)
+    alike = _view_of_classes(classes, k)
 
     def hidden(sizes: Counts) -> Crowds:
         return Crowds.of(*by_person(sizes, row_weights(released), released.person, np.minimum), k)
 
-    return View(
-        seen.people,
-        seen.classes,
-        seen.alike,
-        hidden(coverage.released()),
-        hidden(coverage.originals()),
-        ncp_by_attribute(release),
+    return replace(
+        alike,
+        rows=hidden(coverage.released()),
+        originals=hidden(coverage.originals()),
+        losses=ncp_by_attribute(release),
     )
 
 
@@ -297,15 +298,16 @@ def _unlinked(every: Sequence[Classes], joined: Classes, name: str) -> int:
     domain = joined.table[name].domain
     _, sample = np.unique(joined.ids, return_index=True)
     sample = sample[joined.ids[sample] >= 0]  # one row of each joint class
+    # a value is possible for a joint class if every release that the class is in shows it there
     releases_in = np.zeros(len(sample), dtype=np.int64)  # releases that the class is in
     keys = []
     for classes in every:
         owners, values = _shown(classes, classes.ids[sample], name)
         releases_in += classes.ids[sample] >= 0
         keys.append(owners * domain + values)
-    found, times = np.unique(np.concatenate(keys), return_counts=True)
-    common = times == releases_in[found // domain]
-    left = np.bincount(found[common] // domain, minlength=len(sample))
+    shown, times = np.unique(np.concatenate(keys), return_counts=True)
+    common = times == releases_in[shown // domain]
+    left = np.bincount(shown[common] // domain, minlength=len(sample))
     person = joined.table.person
     if person is not None:
         return Members.of(joined.ids, person).count_people(left == 1)
@@ -314,12 +316,13 @@ def _unlinked(every: Sequence[Classes], joined: Classes, name: str) -> int:
 
 def _shown(classes: Classes, ids: Codes, name: str) -> tuple[Counts, Counts]:
     """Return the values that some classes show, each beside its place in `ids`; −1 shows none."""
-    found = classes.histogram(name)
+    values = classes.histogram(name)
     places = np.flatnonzero(ids >= 0)
-    begins, widths = found.indptr[ids[places]], np.diff(found.indptr)[ids[places]]
+    begins, widths = values.indptr[ids[places]], np.diff(values.indptr)[ids[places]]
+    # the slices begins … begins + widths of the histogram, one after the other
     ends = np.cumsum(widths)
     entries = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - widths, widths)
-    codes = found.codes[entries + np.repeat(begins, widths)]
+    codes = values.codes[entries + np.repeat(begins, widths)]
     return np.repeat(places, widths), codes.astype(np.int64)
 
 
@@ -349,7 +352,7 @@ def overlay(releases: Sequence[Release]) -> Release:
     check_same_people(releases)
     first = releases[0]
     recodings = {
-        name: reduce(_meet, [_published(release, name) for release in releases])
+        name: reduce(_meet, [_as_seen(release, name) for release in releases])
         for name in first.original.quasi
     }
     out = np.logical_and.reduce([_hidden(release) for release in releases])
@@ -365,7 +368,7 @@ def check_same_people(releases: Sequence[Release]) -> None:
     for place, release in enumerate(releases, start=1):
         other = release.original
         same = first.quasi == other.quasi and len(first) == len(other)
-        if not same or not all(_same(first[name], other[name]) for name in first.quasi):
+        if not same or not all(_are_equal(first[name], other[name]) for name in first.quasi):
             raise InputError(
                 f"releases 1 and {place} are not from the same table: quasi-identifiers, rows and "
                 "their order must be equal"
@@ -379,7 +382,7 @@ def check_same_people(releases: Sequence[Release]) -> None:
                 )
 
 
-def _same(one: Column, other: Column) -> bool:
+def _are_equal(one: Column, other: Column) -> bool:
     alike = one.kind == other.kind and one.values.equals(other.values)
     return alike and np.array_equal(one.codes, other.codes)
 
@@ -390,10 +393,10 @@ def _hidden(release: Release) -> Bools:
     return release.suppressed
 
 
-def _published(release: Release, name: str) -> Recoding:
+def _as_seen(release: Release, name: str) -> Recoding:
     """Return the recoding of a column, with suppressed rows covering all values."""
-    spoken = as_published(release.recodings[name], release.classes.ids)
-    return spoken.suppress(_hidden(release))
+    recoding = as_published(release.recodings[name], release.classes.ids)
+    return recoding.suppress(_hidden(release))
 
 
 def _meet(one: Recoding, other: Recoding) -> Recoding:

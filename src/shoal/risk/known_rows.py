@@ -3,10 +3,12 @@
 The rows of one person are published without a link between them, but few people may have rows in
 the same classes: a person who was in hospital in March and in June has a row in both classes.
 
-kᵐ-anonymity: what an attacker with m linked rows of a person finds.
+    known_rows      the attacker knows the classes of 1 to m rows, and who is in them
+    linked_events   kᵐ-anonymity: the same rows are linked by a published identifier; all multisets
+                    of at most m rows of a person are counted, so the check is exact
 
 Terrovitis, Mamoulis & Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008,
-here for multisets. The check is exact: all multisets of at most m rows of a person are counted.
+here for multisets.
 """
 
 from __future__ import annotations

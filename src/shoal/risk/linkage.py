@@ -1,16 +1,16 @@
 """Linkage attack: links an identified file with a release and looks people up.
 
-Rows are linked with records one to one; a person is re-identified if one of their rows is linked
-with one of their records.
+This is the attack that found a governor in hospital data with the help of a voter list. Rows are
+linked with records one to one; a person is re-identified if one of their rows is linked with one of
+their records.
 
-This is the attack that found a governor in hospital data with the help of a voter list.
-Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002; to compare with what
-guessing achieves, as Giomi et al., "A unified framework for quantifying privacy risk in synthetic
-data", PoPETs 2023.
+    split_for_linkage   a table to release, and a list of identified people of whom some are in it
+    link                the best assignment of rows to released records (`alignment.py`)
+    Success             how often the links are right, and how often random candidates would be
 
-Success of links between identified rows and released records, compared with guessing.
-
-Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023.
+Sweeney, "k-Anonymity: a model for protecting privacy", IJUFKS 10(5), 2002; the comparison with
+guessing after Giomi et al., "A unified framework for quantifying privacy risk in synthetic data",
+PoPETs 2023.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 Methods minimize the loss, and attackers know that. If people with known quasi-identifiers are
 published more coarsely than k requires, the model on sensitive columns must have prevented the
 finer classes: one of them has too large a share of some value.
+
+    minimality   counts the classes that k alone would have allowed to be cut
+    cuts         the ways to divide a class by one quasi-identifier, as a method would: at a point
+                 of its order, or into the labels one level down its hierarchy
+
 Wong et al., "Minimality attack in privacy preserving data publishing", VLDB 2007.
-
-Cuts: ways in which the classes of a release could have been finer.
-
-A cut divides a class by one quasi-identifier, as a method would: at a point of its order, or into
-the labels one level down its hierarchy.
 """
 
 from __future__ import annotations
@@ -160,13 +160,13 @@ def _by_table(release: Release, levels: Mapping[str, int], k: int) -> tuple[Bool
         small = finer.sizes < k
         if int(finer.rows[small].sum()) > budget:
             continue
-        kept = np.flatnonzero(ids >= 0)
-        pairs = group([ids[kept], lower[kept]], [len(divisible), len(finer)])
-        split = np.bincount(ids[kept[pairs.first]], minlength=len(divisible)) > 1
+        rows = np.flatnonzero(ids >= 0)
+        pairs = group([ids[rows], lower[rows]], [len(divisible), len(finer)])
+        split = np.bincount(ids[rows[pairs.first]], minlength=len(divisible)) > 1
         divisible |= split
         broken = small if guarded is None else small | ~_holds(release, finer)
         if int(finer.rows[broken].sum()) <= budget:
-            free[:] = True
+            free[:] = True  # the method could have published this table, so no class was held back
     return divisible, free
 
 
@@ -281,6 +281,8 @@ def _sides(
         highest = np.full(len(pair), -1)
         np.minimum.at(lowest, pair.ids, column.codes[rows])
         np.maximum.at(highest, pair.ids, column.codes[rows])
+        # a unit lies left of a value if its highest row does, and right if its lowest row does; a
+        # unit with rows on both sides counts on both
         before = np.searchsorted(owner, owners)  # pairs are in the order of their classes
         total = np.searchsorted(owner, owners, side="right") - before
         low, high = (np.sort(owner * column.domain + ends) for ends in (lowest, highest))

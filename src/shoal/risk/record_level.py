@@ -1,10 +1,13 @@
 """Risk of each record, to a prosecutor, a journalist and a marketer.
 
-The prosecutor knows that a certain person is in the release. The journalist knows the population,
-but not who is in the release. The marketer links as many records as possible, right or wrong. A
-person is found if one of their records is found.
-El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008; for the marketer Dankar
-& El Emam, "A method for evaluating marketer re-identification risk", PAIS 2010.
+    prosecutor   knows that a certain person is in the release: 1 / people in the class
+    journalist   knows the population, but not who is in the release: 1 / people of the population
+                 with the values, estimated from a sample by a model
+    marketer     links as many records as possible, right or wrong: the expected share
+
+A person is found if one of their records is found. El Emam & Dankar, "Protecting privacy using
+k-anonymity", JAMIA 15(5), 2008; for the marketer Dankar & El Emam, "A method for evaluating
+marketer re-identification risk", PAIS 2010.
 """
 
 from __future__ import annotations

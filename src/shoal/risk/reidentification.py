@@ -1,19 +1,16 @@
-"""Re-identification: the probability that a prosecutor finds a person in a release.
+"""Re-identification: the probability that a prosecutor finds a person, and from rows to households.
 
 An attacker who knows the quasi-identifiers of a person in the release considers the records that
 could be that person's: the fewer people they belong to, the higher the risk.
-El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008.
 
-Household risk: the probability that at least one member of a household is found.
+    Reidentification   the candidates of each row, and the risk of its person
+    household_risk     1 − ∏ (1 − risk of a member): the members as if found independently
+    by_person, …       figures of rows to figures of people: found if one of their rows is found;
+                       they change nothing if each row is a different person
 
-1 − ∏ (1 − risk of a member), as if members were found independently of each other.
-Templ, Kowarik & Meindl, "Statistical disclosure control for micro-data using the R package
-sdcMicro", Journal of Statistical Software 67(4), 2015.
-
-Figures of people from figures of rows: a person is found if one of their rows is found.
-
-Rows are published and matched; these functions turn figures of rows into figures of people. If each
-row is a different person, they change nothing.
+El Emam & Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008; for households Templ,
+Kowarik & Meindl, "Statistical disclosure control for micro-data using the R package sdcMicro",
+Journal of Statistical Software 67(4), 2015.
 """
 
 from __future__ import annotations

@@ -1,22 +1,17 @@
-"""The possible sensitive values of a person for an attacker who knows their quasi-identifiers.
+"""The sensitive values that an attacker who knows a person's quasi-identifiers is left with.
 
-One histogram for each group of indistinguishable people: how many of the candidates (the people
-whose records may be theirs) have each value. A person with rows in several groups is in each group.
+One histogram for each group of indistinguishable people says how many of the candidates, the people
+whose records may be theirs, have each value. A person with rows in several groups is in each of
+them.
 
-Homogeneity: all records that may be a person's have the same sensitive value.
+    Candidates    the histograms, from classes or, for freeform releases, from who fits which record
+    homogeneity   all candidates have one value, or nearly all: the attacker knows it
+    similarity    values differ but mean nearly the same, such as three stomach diseases
+    skewness      no value is certain, but one is far likelier than in the table
 
-An attacker who finds the class knows the value, however many people share it.
-Machanavajjhala et al., "l-Diversity: privacy beyond k-anonymity", TKDD 1(1), 2007.
-
-Similarity: the sensitive values of a class differ, but mean nearly the same.
-
-Three stomach diseases, or three low incomes, count as diverse, but reveal much.
-Li, Li & Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-diversity", ICDE 2007.
-
-Skewness: a sensitive value is far more likely in a class than in the table.
-
-No value need be certain: if half of a class is ill and 1 % of the table, the class reveals much.
-Li, Li & Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-diversity", ICDE 2007.
+Machanavajjhala et al., "l-Diversity: privacy beyond k-anonymity", TKDD 1(1), 2007 (homogeneity);
+Li, Li & Venkatasubramanian, "t-Closeness: privacy beyond k-anonymity and l-diversity", ICDE 2007
+(similarity, skewness).
 """
 
 from __future__ import annotations
@@ -103,9 +98,9 @@ class Candidates:
         assert person is not None
         rows = np.flatnonzero(coverage.boxes >= 0)
         shown = group([column.codes[rows], person.ids[rows]], [column.domain, person.count])
-        value = column.codes[
-            rows[shown.first]
-        ]  # (pairs,) a value of each pair of a person and a value
+        # kinds of records × pairs of a person and a value that they hold; kinds of people × pairs
+        # that they reach; pairs × values: the product counts people, not records
+        value = column.codes[rows[shown.first]]  # (pairs,)
         ones = np.ones(len(rows), dtype=np.int32)
         shape = len(fits.copies), len(shown)
         held = csr_array((ones, (coverage.boxes[rows], shown.ids)), shape=shape)
@@ -295,16 +290,16 @@ def homogeneity(source: Source, column: str) -> Homogeneity:
     >>> homogeneity(release, "ill").certain
     2
     """
-    found = Candidates.of(source, column)
+    candidates = Candidates.of(source, column)
     return Homogeneity(
         column,
-        people=found.total,
-        groups=len(found),
-        certain=found.count(found.single),
-        certain_groups=int(found.single.sum()),
-        nearly=found.count(found.single | (found.largest >= NEARLY)),
-        largest=float(found.largest.max(initial=0.0)),
-        usual=float(found.usual.max(initial=0.0)),
+        people=candidates.total,
+        groups=len(candidates),
+        certain=candidates.count(candidates.single),
+        certain_groups=int(candidates.single.sum()),
+        nearly=candidates.count(candidates.single | (candidates.largest >= NEARLY)),
+        largest=float(candidates.largest.max(initial=0.0)),
+        usual=float(candidates.usual.max(initial=0.0)),
     )
 
 
@@ -369,16 +364,16 @@ def similarity(source: Source, column: str) -> Similarity:
     >>> similarity(release, "income").different_share
     1.0
     """
-    found = Candidates.of(source, column)
-    if found.column.ordered:
-        return _in_order(found)
-    if found.column.hierarchy is None:
+    candidates = Candidates.of(source, column)
+    if candidates.column.ordered:
+        return _in_order(candidates)
+    if candidates.column.hierarchy is None:
         raise InputError(
             f"column {column!r} is nominal and has no hierarchy, so its values have no distances; "
             "give it a hierarchy or an order"
         )
-    alike = found.single | _under_one_label(found, found.column.hierarchy)
-    return _counted(found, "hierarchy", alike)
+    alike = candidates.single | _under_one_label(candidates, candidates.column.hierarchy)
+    return _counted(candidates, "hierarchy", alike)
 
 
 def is_comparable(source: Source, column: str) -> bool:
@@ -387,22 +382,24 @@ def is_comparable(source: Source, column: str) -> bool:
     return table[column].ordered or table[column].hierarchy is not None
 
 
-def _in_order(found: Candidates) -> Similarity:
-    widths = class_width(found.column, found.values) if len(found) else np.zeros(0)
-    between = _people_between(found)
+def _in_order(candidates: Candidates) -> Similarity:
+    widths = class_width(candidates.column, candidates.values) if len(candidates) else np.zeros(0)
+    between = _people_between(candidates)
     return _counted(
-        found,
+        candidates,
         "order",
-        found.single | (between <= NARROW + ROUNDING),
-        width=float(widths.min()) if len(found) else None,
-        between=float(between.min()) if len(found) else None,
+        candidates.single | (between <= NARROW + ROUNDING),
+        width=float(widths.min()) if len(candidates) else None,
+        between=float(between.min()) if len(candidates) else None,
     )
 
 
-def _people_between(found: Candidates) -> Floats:
+def _people_between(candidates: Candidates) -> Floats:
     """Return, for each group, the share of people of the original in the range of its values."""
-    column, values = found.column, found.values
-    usual = found.usual / max(float(found.usual.sum()), 1.0)  # people may have several values
+    column, values = candidates.column, candidates.values
+    usual = candidates.usual / max(
+        float(candidates.usual.sum()), 1.0
+    )  # people may have several values
     upto = np.concatenate(([0.0], np.cumsum(usual)))
     first, last = values.codes[values.indptr[:-1]], values.codes[values.indptr[1:] - 1]
     between: Floats = upto[last + 1] - upto[first]
@@ -411,33 +408,33 @@ def _people_between(found: Candidates) -> Floats:
     return between
 
 
-def _under_one_label(found: Candidates, hierarchy: Hierarchy) -> Bools:
+def _under_one_label(candidates: Candidates, hierarchy: Hierarchy) -> Bools:
     """Return, for each group, whether one label below the root covers all its values.
 
     The highest level with several labels decides: those below it are finer.
     """
     several = [level for level in hierarchy.levels if len(level) > 1]
-    if not several or not len(found):
-        return np.zeros(len(found), dtype=np.bool_)
-    labels = several[-1].groups[found.values.codes]
-    starts = found.values.indptr[:-1]
+    if not several or not len(candidates):
+        return np.zeros(len(candidates), dtype=np.bool_)
+    labels = several[-1].groups[candidates.values.codes]
+    starts = candidates.values.indptr[:-1]
     same: Bools = np.minimum.reduceat(labels, starts) == np.maximum.reduceat(labels, starts)
     return same
 
 
 def _counted(
-    found: Candidates,
+    candidates: Candidates,
     by: Literal["order", "hierarchy"],
     alike: Bools,
     width: float | None = None,
     between: float | None = None,
 ) -> Similarity:
     return Similarity(
-        found.column.name,
+        candidates.column.name,
         by,
-        people=found.total,
-        alike=found.count(alike),
-        different=found.count(alike & ~found.single),
+        people=candidates.total,
+        alike=candidates.count(alike),
+        different=candidates.count(alike & ~candidates.single),
         width=width,
         between=between,
     )
@@ -508,33 +505,33 @@ def skewness(source: Source, column: str) -> Skewness:
     >>> skewness(release, "ill").rise
     0.25
     """
-    found = Candidates.of(source, column)
-    usual = found.usual[found.values.codes]
+    candidates = Candidates.of(source, column)
+    usual = candidates.usual[candidates.values.codes]
     with np.errstate(divide="ignore"):  # infinite for values that the original does not have
-        gains = found.shares / usual
-    rises = found.shares - usual
-    highest = found.by_group(np.maximum, rises)
+        gains = candidates.shares / usual
+    rises = candidates.shares - usual
+    highest = candidates.by_group(np.maximum, rises)
     return Skewness(
         column,
-        people=found.total,
+        people=candidates.total,
         gain=float(gains.max(initial=0.0)),
         rise=float(rises.max(initial=0.0)),
-        own_gain=found.over_own(gains),
-        raised=found.count(highest >= MUCH - ROUNDING),
-        guessed=found.over_own(_guesses(found)),
-        blind=_blind(found),
+        own_gain=candidates.over_own(gains),
+        raised=candidates.count(highest >= MUCH - ROUNDING),
+        guessed=candidates.over_own(_guesses(candidates)),
+        blind=_blind(candidates),
     )
 
 
-def _guesses(found: Candidates) -> Floats:
+def _guesses(candidates: Candidates) -> Floats:
     """Return, for each value of a group, the probability that it is guessed."""
-    commonest = found.shares >= found.largest[found.owners]
-    ties = found.by_group(np.add, commonest.astype(np.float64))
-    return commonest / ties[found.owners]
+    commonest = candidates.shares >= candidates.largest[candidates.owners]
+    ties = candidates.by_group(np.add, commonest.astype(np.float64))
+    return commonest / ties[candidates.owners]
 
 
-def _blind(found: Candidates) -> float:
+def _blind(candidates: Candidates) -> float:
     """Return the share of released people with the most common value of the original table."""
-    commonest = found.usual >= found.usual.max(initial=0.0)
-    mine = int(found.own.counts[commonest[found.own.codes]].sum())
-    return mine / max(int(commonest.sum()), 1) / found.shown
+    commonest = candidates.usual >= candidates.usual.max(initial=0.0)
+    mine = int(candidates.own.counts[commonest[candidates.own.codes]].sum())
+    return mine / max(int(commonest.sum()), 1) / candidates.shown

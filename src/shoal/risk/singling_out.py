@@ -1,12 +1,13 @@
-"""Singling out: people with values that nobody else has in columns that are published unchanged.
+"""Singling out: people with values that nobody else has, outside the quasi-identifiers.
 
 k-anonymity covers only the quasi-identifiers. A coordinate, an exact amount or a time stamp that is
 published unchanged can identify a person alone, regardless of the size of the classes.
 
-Linked rows: people singled out by all their rows together, if a published identifier links them.
+    singling_out   people who are alone with a value of a column, or with several values together
+    count_linked   people whom all their rows together single out, if a published identifier links
+                   rows: neither the number of rows nor unchanged columns are covered by a guarantee
 
-The guarantee of such a release covers the quasi-identifiers of the whole person. It covers neither
-the number of a person's rows nor the columns that are published unchanged.
+The attacker needs no model of the population: a count over the released rows is enough.
 """
 
 from __future__ import annotations

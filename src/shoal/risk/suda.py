@@ -2,14 +2,17 @@
 
 A minimal sample unique of a record is a set of columns on which it is unique, and on none of whose
 parts it is. All of them up to a size are found, exactly. The fewer columns, the higher the score.
-Elliot, Manning & Ford, "A computational algorithm for handling the special uniques problem",
-IJUFKS 10(5), 2002; Manning, Haglin & Keane, "A recursive search algorithm for statistical
-disclosure assessment", DMKD 16(2), 2008; for DIS Skinner & Elliot, "A measure of disclosure risk
-for microdata", JRSS B 64(4), 2002.
 
-The search for minimal sample uniques: sets of columns, threads and scores.
+    ColumnSets.of   numbers all sets of columns, depth first
+    find_minimal    searches them: each pair of first columns is a task of its own; tasks and blocks
+                    of rows run in parallel (`_suda.py`)
+    suda            scores of records, shares of columns, and DIS, the probability that a link is
+                    right
 
-Each pair of first columns is a task of its own; tasks and blocks of rows run in parallel.
+Elliot, Manning & Ford, "A computational algorithm for handling the special uniques problem", IJUFKS
+10(5), 2002; Manning, Haglin & Keane, "A recursive search algorithm for statistical disclosure
+assessment", DMKD 16(2), 2008; for DIS Skinner & Elliot, "A measure of disclosure risk for
+microdata", JRSS B 64(4), 2002.
 """
 
 from __future__ import annotations
@@ -105,18 +108,18 @@ class Suda:
         dis = self.dis
         if dis is None:
             return None
-        found = np.zeros(len(self.scores))
+        risks = np.zeros(len(self.scores))
         at_risk = self.scores > 0
         if not dis or not at_risk.any():
-            return found
+            return risks
         powers = self.scores[at_risk] ** (1 + (8 - len(self.columns)) / 20)
         wrong = self.uniques * (1 / dis - 1)
-        found[at_risk] = 1 / (1 + wrong / (powers * (1 / powers).sum()))
-        return found
+        risks[at_risk] = 1 / (1 + wrong / (powers * (1 / powers).sum()))
+        return risks
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
-        found: dict[str, Any] = {
+        figures: dict[str, Any] = {
             "columns": list(self.columns),
             "most": self.most,
             "people": self.people,
@@ -131,15 +134,16 @@ class Suda:
         }
         scores = self.dis_scores
         if scores is not None:
-            found["dis_highest"] = float(scores.max(initial=0.0))
-            found["dis_intervals"] = [
-                {"above": low, "to": high, "people": self._between(scores, low, high)}
+            figures["dis_highest"] = float(scores.max(initial=0.0))
+            figures["dis_intervals"] = [
+                {
+                    "above": low,
+                    "to": high,
+                    "people": int(self.weights[(scores > low) & (scores <= high)].sum()),
+                }
                 for low, high in pairwise(INTERVALS)
             ]
-        return found
-
-    def _between(self, scores: Floats, low: float, high: float) -> int:
-        return int(self.weights[(scores > low) & (scores <= high)].sum())
+        return figures
 
 
 def suda(
@@ -317,6 +321,7 @@ def find_minimal(table: Table, most: int, count_missing: bool, threads: int) -> 
         np.array(blanks, np.int32),
         sets.below,
     )
+    # (sets, words) one bit for each row; tasks write the rows of different sets
     unique = np.zeros((len(sets), words), np.int64)
 
     def find(task: tuple[int, int]) -> None:

@@ -1,16 +1,18 @@
 """Frequencies: the attacker knows roughly how often each item occurs and sees the true frequencies.
 
 Items are released under other names, transactions unchanged. An item may be any released item whose
-frequency lies in the interval that the attacker believes, so the graph consists of intervals and
-points; a sweep over the frequencies is exact if not too many items are open at a time.
-Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", 2005.
+frequency lies in the interval that the attacker believes, so the graph has intervals on one side
+and points on the other.
 
-Matchings between intervals and points in a row: an exact sweep from one end to the other.
+    frequency_attack   intervals and true frequencies as a matrix of possible matches
+    FrequencyAttack    Ψ by the sweep if few items are open at a time, by any matrix otherwise
+    sweep              released items in order; between two of them only the number of original
+                       items that still wait matters, by their deadline, the last position they may
+                       have
 
-Released items are taken in order; all that matters between two of them is how many of the original
-items that may have been taken still wait, by their deadline: the last place that they may have.
-Nothing cancels. Where an item began to wait no longer matters for the future, so the chance of one
-item is found by marking it and going back.
+All terms of the sweep are positive, so nothing cancels. When an item began to wait no longer
+matters for the future, so the chance of one item is found by marking it and going back. Lakshmanan,
+Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", 2005.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.risk.attacks.matching_attack import EVEN, EVERYBODY, TRUE, MatchingAttack
 from shoal.risk.matchings.profile import MAX_STATE_BITS, free_shift, states_by_sum
-from shoal.risk.matchings.structure import NOWHERE, check_mapping, split
+from shoal.risk.matchings.structure import NOWHERE, ROUNDOFF, check_mapping, split
 from shoal.support.arrays import Bools, Counts, Floats, frozen
 from shoal.support.options import check_range
 from shoal.support.progress import report
@@ -216,7 +218,6 @@ def _matrix(first: Counts, last: Counts, order: Counts) -> Any:
 
 MAX_STEPS = 60_000_000  # bound on the steps; about half of them exist, and take 20 bytes each
 MAX_VISITS = 1_000_000_000  # visits of steps while items are marked
-_UNIT = 2.0**-53
 
 
 @dataclass(frozen=True)
@@ -437,4 +438,4 @@ def _sums(queue: _Queue, levels: Levels) -> IntervalSolution:
         marginals[item] = chances[key]
     widest_choice = max(len(each.started) for each in _stretches(queue))
     rounded = 4 * size * (widest_choice + 2) + 2 * widest  # forward and backward, in both sums
-    return IntervalSolution(frozen(marginals), math.fsum(np.log(totals)), rounded * _UNIT)
+    return IntervalSolution(frozen(marginals), math.fsum(np.log(totals)), rounded * ROUNDOFF)

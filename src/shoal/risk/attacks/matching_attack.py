@@ -1,15 +1,15 @@
-"""An attack: the weight that the attacker gives each pair, the truth, and the assumptions.
+"""An attack as a matrix: the weight that the attacker gives each pair, the truth, the assumptions.
 
-Distances: the attacker knows everyone's values with errors.
+    distance_attack   the attacker knows everyone's values with errors; the weight of a pair is the
+                      likelihood of the error that it implies: Gaussian for numbers, a rate of
+                      mistakes for categories
+    relation_attack   the attacker knows which pairs are possible, all others equally likely
+    values_attack     the same, from released cells and known values
 
-The weight of a pair is the likelihood of the error that it implies: Gaussian for numbers, a rate of
-mistakes for categories. All weights are logarithms, so distant pairs have small but positive
-weights. Fellegi & Sunter, "A theory for record linkage", JASA 64, 1969.
-
-Infeasibility: the attacker rules out pairs and considers all other matchings equally likely.
-
-Edman, Sivrikaya & Yener, "A combinatorial approach to measuring anonymity", 2007; Malik,
-"Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014, section 2.2.
+All weights are logarithms, so that distant pairs keep small but positive weights. Fellegi & Sunter,
+"A theory for record linkage", JASA 64, 1969; Edman, Sivrikaya & Yener, "A combinatorial approach to
+measuring anonymity", 2007; Malik, "Disclosure risk measurement of anonymized datasets after
+probabilistic attacks", 2014, section 2.2.
 """
 
 from __future__ import annotations

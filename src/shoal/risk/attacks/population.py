@@ -1,14 +1,16 @@
-"""Populations: more people than records, and a prior probability that each person is in the table.
+"""Populations, and networks that shuffle: attacks on more people than records, and on mixed wires.
 
-A person who is not in the table is matched with an empty place; there is one for each such person.
-This is the journalist attacker, who does not know which people of the population are released.
+    population_attack   the journalist, who does not know which people of a population are released:
+                        a person who is not in the table is matched with an empty place, of which
+                        there is one for each such person; each person has a prior probability of
+                        presence
+    Network             wires run through blocks, each of which shuffles its wires; the attacker
+                        knows the network but not the shuffles, so the probability that an entity
+                        leaves on a wire is a product of doubly stochastic matrices, one for each
+                        block
 
-Dataflow networks: wires run through blocks, and each block shuffles its wires.
-
-The attacker knows the network but not what the blocks did. The probability that an entity that
-enters on one wire leaves on another is a product of doubly stochastic matrices, one for each block.
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014,
-section 3.1.
+section 3.1 (networks).
 """
 
 from __future__ import annotations

@@ -108,6 +108,7 @@ def crack(links, records, walker, look, record, wanted, swaps):
             edge = edge_of(links, row, here)
             if edge < 0 or links.mass[edge] == 0:
                 continue
+            # swaps of the matching in which record and owner have changed places
             rest = swaps - 2 * own + mine * look.of_type[row] / links.mass[edge]
         total += own / (own + max(rest, 0.0))
     return total / tries

@@ -1,31 +1,29 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: Glynn's sum of signed products, and the same sum without each row.
+"""Kernels of permanents: Glynn's signs, Ryser's subsets, and sets of columns.
 
-The sum runs over the signs of all columns but the first. The signs of LANE_COLUMNS columns differ
-from lane to lane, those of STEPS columns flip inside a chunk in the order of a Gray code, and the
-remaining signs are the bits of the number of the chunk.
+    sum_chunks    Glynn: signed products over the signs of all columns but the first, and the same
+                  sums without each row. The signs of LANE_COLUMNS columns differ from lane to lane,
+                  those of STEPS columns flip inside a chunk in the order of a Gray code, and the
+                  remaining signs are the bits of the number of the chunk
+    sum_subsets   Ryser: zeros and ones, in integers modulo 2⁶⁴, over all subsets of columns. Those
+                  of the first LANE_COLUMNS columns differ from lane to lane; those of the later
+                  columns follow a Gray code, which changes one column at a time
+    fill, empty   weights of matchings of the first rows with each set of columns. A set is an
+                  integer whose bits are its members; sets of m columns are matched with the first m
+                  rows
 
-Memory layout of `work`: one flat array of (groups + 2) blocks of GROUP = 11 · LANES numbers. Rows
-come in groups of four; group g has block g + 1, the first and last block are borders. A block has
-eleven fields of LANES numbers, one for each lane:
-    0–3    what the lane's own signs add to the sum of each of the four rows (constant in a chunk)
-    4–7    _LEFT_OUT: sums of products without that row, for each of the four rows (accumulated)
-    8      _BEFORE: product of the sums of all rows before the group
-    9      _AFTER: product of the sums of all rows after the group, times the sign
-    10     _BOUND: sum of absolute products without two rows (accumulated)
+Memory layout of `work` in Glynn's sum: one flat array of (groups + 2) blocks of GROUP = 11 · LANES
+numbers. Rows come in groups of four; group g has block g + 1, the first and last block are borders.
+A block has eleven fields of LANES numbers, one for each lane:
+
+    0–3   what the lane's own signs add to the sum of each of the four rows (constant in a chunk)
+    4–7   _LEFT_OUT: sums of products without that row, for each of the four rows (accumulated)
+    8     _BEFORE: product of the sums of all rows before the group
+    9     _AFTER: product of the sums of all rows after the group, times the sign
+    10    _BOUND: sum of absolute products without two rows (accumulated)
+
 The first block's field 0 accumulates the signed products of all rows. All distances inside a loop
 over lanes are constants, so that the compiler vectorizes it without checks for overlap.
-
-Kernels: Ryser's formula for zeros and ones, in integers modulo 2⁶⁴.
-
-The sum runs over all subsets of columns. The subsets of the first LANE_COLUMNS columns differ from
-lane to lane; those of the later columns are visited in the order of a Gray code, which changes one
-column at a time.
-
-Kernels: weights of matchings of the first rows with each set of columns.
-
-A set of columns is an integer whose bits are its members; `ways` has one number for each set. Sets
-of m columns are matched with the first m rows.
 """
 
 from __future__ import annotations
@@ -65,6 +63,7 @@ def sum_chunks(first, last, matrix, offsets, work, base, signs, lane_signs, sums
         sign = _one_sign(work, base, sign)
         flipping = min(STEPS, len(matrix) - 1 - LANE_COLUMNS)
         for step in range(1, 1 << flipping):
+            # Gray code: the bit that flips at a step is the lowest set bit of the step's number
             column, rest = 1 + LANE_COLUMNS, step
             while rest & 1 == 0:
                 column += 1
@@ -80,6 +79,7 @@ def _start(chunk, matrix, offsets, work, base, signs):
     columns, groups = len(matrix), len(offsets)
     sign = 1.0
     signs[:] = 1.0
+    # the last columns: neither flipped inside a chunk nor different from lane to lane
     for bit in range(columns - 1 - LANE_COLUMNS - STEPS):
         if chunk >> bit & 1:
             signs[columns - 1 - bit] = -1.0
@@ -104,6 +104,7 @@ def _flip(column, matrix, work, base, signs):
 
     Those sums are kept relative to the current sign of their column; `_collect` multiplies it in.
     """
+    # exact: entries are multiples of 2⁻⁵² and row sums at most 1, so nothing is ever rounded here
     for i in range(len(matrix)):
         base[i] -= 2.0 * signs[column] * matrix[i, column]
     signs[column] = -signs[column]
@@ -161,6 +162,7 @@ def _backward(near, base0, base1, base2, base3):
         after = near[GROUP + _AFTER + lane]
         others = near[GROUP + _BEFORE + lane] * after
         near[_AFTER + lane] = after * (one * two)
+        # from here on: two rows of the group, times all rows outside it
         one *= others
         two *= others
         near[GROUP + _BOUND + lane] += abs(one) + abs(two)
@@ -179,6 +181,7 @@ def _collect(work, signs, lane_signs, sums):
         sums[0] += lane_signs[0, lane] * work[lane]
     for i in range(columns):
         begin = (i // 4 + 1) * GROUP + _LEFT_OUT + i % 4 * LANES
+        # without row i goes without the sign of column i: both belong to the pair (i, i)
         for lane in range(LANES):
             own = lane_signs[i, lane] if 0 < i <= LANE_COLUMNS else signs[i]
             sums[1 + i] += lane_signs[0, lane] * own * work[begin + lane]
@@ -207,6 +210,7 @@ def sum_subsets(first, last, matrix, offsets, base, sums):
     rows, columns = matrix.shape
     for row in range(rows):
         base[row] = np.uint64(0) if row < columns else _ONE
+    # start from the Gray code of the first subset; each later one changes a single column
     before = first ^ (first >> 1)
     for j in range(LANE_COLUMNS, columns):
         if before >> (j - LANE_COLUMNS) & 1:
@@ -270,6 +274,7 @@ def fill(matrix, ways):
     """
     ways[0] = 1.0
     for chosen in range(1, len(ways)):
+        # the last of the first m rows takes each member in turn, the others have the rest
         row = _members(chosen) - 1
         total, rest = 0.0, chosen
         while rest:
@@ -291,6 +296,7 @@ def empty(matrix, ways, shares):
     for step in range(1, len(ways)):
         chosen = len(ways) - 1 - step
         row = _members(chosen)
+        # the row after the first m takes each column outside the set in turn
         total, rest = 0.0, ~chosen & (len(ways) - 1)
         here = ways[chosen]
         while rest:

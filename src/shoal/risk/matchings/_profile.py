@@ -1,9 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: states of a sweep over columns, the steps between them, and sums along the steps.
 
-A state is one int64 that packs the number of used rows of each open kind; see `sweep_plan.py`. The
-states between two columns are numbered in the order in which `expand` reaches them. Sums of a
-state are indexed by that number.
+A state is one int64 that packs the number of used rows of each open kind; `profile.py` plans which
+bits each count has. The states between two columns are numbered in the order in which `expand`
+reaches them. Sums of a state are indexed by that number.
+
+    expand             states before a column → steps → states after it
+    push, push_whole   forward: weights of all partial matchings, as floats or exact integers
+    pull               backward: weights of all completions, and of the pairs
+
+Each kernel handles one column.
 """
 
 from __future__ import annotations
@@ -67,6 +73,7 @@ def expand(states, choices, steps, table, found):
             used = (state >> choices.shifts[choice]) & choices.fields[choice]
             if used == choices.counts[choice]:
                 continue
+            # a kind without a later column must be used up by now; its bits become free again
             after = state + (np.int64(1) << choices.shifts[choice])
             if after & choices.ending != choices.ended:
                 continue
@@ -113,6 +120,7 @@ def pull(steps, weights, ways, after, before, shares, lost):
         choice, source = steps.choice[s], steps.source[s]
         led = weights[choice] * steps.free[s] * after[steps.target[s]]
         before[source] += led
+        # Neumaier: the digits that the smaller addend loses are added up on their own
         added = ways[source] * led
         total = shares[choice] + added
         if shares[choice] >= added:

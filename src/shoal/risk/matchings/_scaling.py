@@ -1,16 +1,16 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: sweeps of Sinkhorn scaling, which bring the sums of rows and columns to 1.
+"""Kernels: sweeps of Sinkhorn scaling, and rounds of messages between types and classes.
+
+    sweep_dense, sweep_edges   one sweep that brings the sums of rows, then of columns, to 1
+    gather → send              one round of messages from classes to types and back
 
 The scaled matrix is never stored during sweeps: its entry (i, j) is weights[i, j] · rows[i] ·
-columns[j]. Sparse matrices are `Edges`, listed row by row.
-
-Kernels: one round of messages between types of records and classes of slots.
-
-Edges are listed type by type: those of type t lie at indptr[t] … indptr[t + 1]. `indices` has the
-class of each edge; it is empty if every type has all classes, and then edge e of type t leads to
-class e − indptr[t]. Each edge has one message upward, from its class to its type; messages downward
-follow from those and are not stored. Sums leave out their largest term and keep it separately, so
-that the sum of the other messages never is a difference of nearly equal numbers.
+columns[j]. Edges are listed row by row, or type by type: those of type t lie at indptr[t] …
+indptr[t + 1]. `indices` has the class of each edge; it is empty if every type has all classes, and
+then edge e of type t leads to class e − indptr[t]. Each edge has one message upward, from its class
+to its type; messages downward follow from those and are not stored. Sums leave out their largest
+term and keep it separately, so that the sum of the other messages never is a difference of nearly
+equal numbers.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def sweep_dense(weights, rows, columns, sums):
     worst = 0.0
     sums[:] = 0.0
     for i in range(size):
+        # four independent sums, so that no addition waits for the one before
         one, two, three, four = 0.0, 0.0, 0.0, 0.0
         for j in range(0, size - 3, 4):
             one += weights[i, j] * columns[j]
@@ -124,6 +125,7 @@ def send(indptr, indices, weights, people, upward, rest, best, others, top, larg
     nothing that a later type reads has changed.
     """
     others[:], top[:], largest[:] = 0.0, 0.0, -1
+    # down: a type sends each class its weight over the sum of the messages from all other classes
     for row in range(len(rest)):
         start, most = indptr[row], upward[best[row]]
         for e in range(start, indptr[row + 1]):
@@ -136,6 +138,7 @@ def send(indptr, indices, weights, people, upward, rest, best, others, top, larg
             else:
                 others[c] += people[row] * down
     apart = 0.0
+    # up: computed again edge by edge from the same messages, so that no second array is needed
     for row in range(len(rest)):
         start, most = indptr[row], upward[best[row]]
         for e in range(start, indptr[row + 1]):

@@ -170,7 +170,8 @@ def draw_edge(links, random, row):
     if stop - start == 1:
         return start
     largest = links.largest[row]
-    while largest > 0:  # rejection sampling
+    # rejection sampling: an edge drawn uniformly is accepted in proportion to its mass
+    while largest > 0:
         edge = start + draw_below(random, stop - start)
         if draw_share(random) * largest <= links.mass[edge]:
             return edge
@@ -187,16 +188,16 @@ def draw_edge(links, random, row):
         if low > first:
             left -= links.cumulated[low - 1]
         edge = start + (low - first) * BLOCK
-        found = np.int64(-1)
+        drawn = np.int64(-1)
         for e in range(edge, min(edge + BLOCK, stop)):
             mass = links.mass[e]
             if mass > 0:
-                found = np.int64(e)
+                drawn = np.int64(e)
                 left -= mass
                 if left < 0:
                     break
-        if found >= 0:  # otherwise rounding led past the last edge with a mass
-            return found
+        if drawn >= 0:  # otherwise rounding led past the last edge with a mass
+            return drawn
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -216,11 +217,11 @@ def move(links, records, walker, goal, shun, truth):
     while True:
         row = records.type[record]
         edge = draw_edge(links, walker.random, row)
-        found = class_of(links, row, edge)
-        if shun and found == truth[record] and draw_below(walker.random, 10) > 0:
+        wanted = class_of(links, row, edge)
+        if shun and wanted == truth[record] and draw_below(walker.random, 10) > 0:
             continue
-        slot = records.first[found]
-        capacity = records.first[found + 1] - slot
+        slot = records.first[wanted]
+        capacity = records.first[wanted + 1] - slot
         if capacity > 1:
             slot += draw_below(walker.random, capacity)
         walker.trail_record[steps] = record
@@ -235,6 +236,7 @@ def move(links, records, walker, goal, shun, truth):
             walker.owner[slot] = other
             break
         record = other
+    # too long: go back along the trail, last step first
     for step in range(steps - 1, -1, -1):
         record, slot = walker.trail_record[step], walker.trail_slot[step]
         walker.slot[record], walker.owner[slot] = slot, record

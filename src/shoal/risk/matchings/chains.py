@@ -1,9 +1,12 @@
-"""Chains of a random walk over matchings; each has its own matching, random numbers and sums.
+"""Chains of the worm: each has its own matching, random numbers and sums.
 
-Renumbering of records, types and classes, so that a random walk reads memory close together.
+    arrange   new numbers for classes, types and records: a loop of the walk stays in one component,
+              and if the numbers of its classes, types and records are close, it finds them in the
+              cache
+    Chains    warms up, sets a baseline, and draws in parallel threads (`_worm.py`, `_looking.py`)
+    link      edges by type and by class, in the layout of the kernels
 
-A loop of the walk stays in one component. If the numbers of its classes, types and records are
-close, it finds them in the cache of the processor.
+Half of the chains start far from the truth. Results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -104,9 +107,8 @@ class Chains:
     def marginals(self) -> Floats:
         """Return, for each record, the mean probability to be in its true class."""
         cracks = sum(look.cracks for look in self.looks)
-        seen = sum(look.seen for look in self.looks)[
-            self.truth
-        ]  # records without a true class have no cracks
+        # records without a true class (−1) have no cracks, and read the last class for nothing
+        seen = sum(look.seen for look in self.looks)[self.truth]
         return np.asarray(np.where(self.truth >= 0, cracks / np.maximum(seen, 1), 0.0))
 
     def _warm_up(self) -> None:
@@ -115,6 +117,7 @@ class Chains:
 
         def job(chain: int) -> tuple[int, int]:
             walker, around = self.walkers[chain], (self.links, self.records)
+            # every other chain first gets far from the truth: R-hat then compares distant starts
             if chain % 2:
                 _worm.walk(*around, walker, _WARM_UP * people, True, self.truth)
             made: tuple[int, int] = _worm.walk(

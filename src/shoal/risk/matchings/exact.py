@@ -1,24 +1,20 @@
-"""Exact values: the permanent, the expected cracks Ψ, and the probability of each true pair.
+"""Exact values of an attack: permanent, Ψ, pairs, number of matchings, degree, and H.
 
-Each component is solved by the cheapest route: a sweep over its columns if few counts stay open, or
-Glynn's formula, up to about thirty rows without structure. Rounding errors are bounded and
-reported.
-Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014, for
-Ψ.
+    split → Solver of each component → cheapest route (`solver.py`) → sums over components
 
-The exact number of feasible perfect matchings.
+    exact                 the permanent, Ψ and the true pairs, with bounds on their rounding errors
+    count_matchings       feasible matchings as an integer: by a sweep if few counts stay open,
+                          otherwise by Ryser's formula modulo 2⁶⁴, its higher digits from Glynn's
+                          error bound
+    degree_of_anonymity   log(feasible matchings) / log(n!)
+    crack_probabilities   the probability of every pair, exactly or by belief propagation
+    heuristic, nmape      H, the sum of the entries of the true pairs as if people chose
+                          independently
 
-Counted by a sweep if few counts stay open, otherwise by Ryser's formula in integers modulo 2⁶⁴; the
-higher digits follow from Glynn's formula and its error bound.
-Ryser, "Combinatorial Mathematics", 1963.
-
-Anonymity that remains after an attack: Edman's degree, crack probabilities, Malik's H.
-
-H sums the entries of the true pairs as if people chose records independently of each other. It can
-be wrong by half on matrices near a permutation. NMAPE, its mean error over all mappings, hides
-this; use the error at the true mapping.
-Edman, Sivrikaya & Yener, "A combinatorial approach to measuring anonymity", 2007; Malik,
-"Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
+H can be wrong by half on matrices near a permutation; NMAPE, its mean error over all mappings,
+hides this: use the error at the true mapping. Malik, "Disclosure risk measurement of anonymized
+datasets after probabilistic attacks", 2014; Ryser, "Combinatorial Mathematics", 1963; Edman,
+Sivrikaya & Yener, "A combinatorial approach to measuring anonymity", 2007.
 """
 
 from __future__ import annotations
@@ -37,6 +33,7 @@ from shoal.errors import InputError
 from shoal.risk.matchings.profile import count
 from shoal.risk.matchings.solver import Cost, Solver
 from shoal.risk.matchings.structure import (
+    ROUNDOFF,
     Component,
     Edges,
     Structure,
@@ -48,7 +45,6 @@ from shoal.support.arrays import Counts, Floats, frozen
 from shoal.support.options import check_choice, check_whole
 from shoal.support.progress import report
 
-_UNIT = 2.0**-53
 _MAX_SECONDS = 3600.0  # cost of one component
 
 
@@ -112,7 +108,7 @@ def exact(matrix: Any, mapping: Any = None, *, threads: int = 1) -> Exact:
         psi=math.fsum(marginals),
         marginals=frozen(marginals),
         error=math.fsum(each.error for each in solutions),
-        psi_error=math.fsum(each.psi_error for each in solutions) + _UNIT * structure.size,
+        psi_error=math.fsum(each.psi_error for each in solutions) + ROUNDOFF * structure.size,
         routes=tuple(routes),
     )
 
@@ -208,6 +204,7 @@ def _count(component: Component, threads: int) -> int:
             f"{component.size} rows have too many matchings for an integer; compute the logarithm "
             "of the permanent"
         )
+    # exact modulo 2⁶⁴, and the estimate is off by less than 2⁶⁴ / 4: one integer fits both
     high = round((estimate - low) / modulus)
     return int(high * modulus + low)
 
@@ -220,6 +217,7 @@ def _ryser(component: Component, threads: int) -> int:
     rows = -(-size // 4) * 4
     matrix = np.zeros((rows, size), dtype=np.uint64)
     matrix[:size] = component.dense > 0
+    # lane l takes the first columns whose bits are set in l
     lanes = np.arange(kernels.LANES)[:, None] >> np.arange(kernels.LANE_COLUMNS) & 1
     inside = matrix[:, None, : kernels.LANE_COLUMNS] * lanes.astype(np.uint64)
     offsets = np.ascontiguousarray(inside.sum(axis=2, dtype=np.uint64)).ravel()

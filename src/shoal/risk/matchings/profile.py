@@ -1,13 +1,17 @@
 """Permanents by a sweep over the columns: for bands, intervals, sparse and repetitive matrices.
 
 Columns are matched one by one in a planned order. Between two columns only the number of used rows
-of each open kind matters. If such counts are few, the sweep is fast at any size. All terms are
-positive: no digits cancel.
+of each open kind matters: a kind of rows that has had a column and awaits another one.
 
-Plans of a sweep over the columns of a matrix: the order with the fewest states.
+    column         1      2      3      4
+    rows of kind   a b    b      b c    c       a closes with column 1, b with 3
+    open           b      b      c      –       the counts that a state packs into one integer
 
-A state counts the used rows of each open kind: a kind of rows that has had a column and awaits
-another one. Counts are packed into one integer; a kind that closes makes room for another.
+    plan_sweep   the order of columns, or of rows, with the fewest states
+    sweep        forward for the permanent, backward for the pairs (`_profile.py`)
+    count        forward in exact integers
+
+If few counts are open, the sweep is fast at any size. All terms are positive: no digits cancel.
 Cuthill & McKee, "Reducing the bandwidth of sparse symmetric matrices", ACM National Conference,
 1969.
 """
@@ -21,15 +25,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shoal.risk.matchings.structure import KindMatrix
+from shoal.risk.matchings.structure import ROUNDOFF, KindMatrix
 from shoal.support.arrays import Counts, Floats, weighted_sum
 from shoal.support.progress import report
 
 if TYPE_CHECKING:
     from shoal.risk.matchings._profile import Choices, Steps
-
-
-_UNIT = 2.0**-53
 
 
 class SweepResult(NamedTuple):
@@ -70,6 +71,7 @@ def sweep(plan: SweepPlan) -> SweepResult:
         weights_before.append(after / total)
         rounded += len(weights) + 4
     pairs, weights_after = np.zeros(len(lines.indices)), np.ones(1)
+    # backward: sums of states are rescaled at every level, and the shares of a column sum to 1
     for level, before in zip(reversed(levels), reversed(weights_before[:-1]), strict=True):
         inside = slice(lines.indptr[level.column], lines.indptr[level.column + 1])
         shares, lost = np.zeros((2, inside.stop - inside.start))
@@ -78,7 +80,7 @@ def sweep(plan: SweepPlan) -> SweepResult:
         shares += lost
         weights_after = back / back.max()
         pairs[inside] += shares / shares.sum()
-    error = (rounded + sum(map(abs, logs))) * _UNIT
+    error = (rounded + sum(map(abs, logs))) * ROUNDOFF
     expected = np.zeros((len(plan.kinds.row_counts), len(plan.kinds.column_counts)))
     expected[lines.indices, np.repeat(np.arange(expected.shape[1]), np.diff(lines.indptr))] = pairs
     return SweepResult(math.fsum(logs), error, expected)
@@ -112,6 +114,7 @@ def _levels(plan: SweepPlan) -> list[_Level]:
     for column, choices in _columns(plan):
         report("matchings", len(levels), size)
         room = len(states) * len(choices.shifts)
+        # 14 bytes a step, which MAX_STEPS counts on: source, target, choice, free
         steps = Steps(*(np.empty(room, dtype=kind) for kind in "iihi"))
         table = np.full(1 << (2 * room).bit_length(), -1, dtype=np.int32)
         reached = np.empty(room, dtype=np.int64)
@@ -270,6 +273,7 @@ def free_shift(shifts: Counts, widths: Counts, width: int) -> int:
         widths: The bits of each count.
         width: The bits of the new count.
     """
+    # first fit: the lowest gap between the open counts, or the place above the highest
     bit = 0
     used = np.flatnonzero(shifts >= 0)
     for row in used[np.argsort(shifts[used])].tolist():
@@ -305,6 +309,7 @@ def _bound_steps(kinds: KindMatrix, order: Counts, limit: float) -> float:
         active.update(rows.tolist())
         if sum(widths[row] for row in active) > MAX_STATE_BITS:
             return math.inf
+        # all states after n matched columns use n rows in all; closed kinds account for `closed`
         inside = states_by_sum(tuple(sorted(counts[row] for row in active)))
         for _ in range(int(kinds.column_counts[column])):
             total += states * len(rows)

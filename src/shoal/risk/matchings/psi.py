@@ -1,17 +1,18 @@
-"""Ψ: how many people an attacker is expected to re-identify, given a weight for each pair.
+"""Ψ: how many people, or groups of people, an attacker is expected to re-identify.
 
-The weight of a perfect matching is the product of its pairs; Ψ is its mean number of true pairs.
-On zeros and ones it is ε, the expected cracks of Lakshmanan, Ng & Ramesh.
-Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014;
-Lakshmanan, Ng & Ramesh, "To do or not to do: the dilemma of disclosing anonymized data", 2005.
+The weight of a perfect matching is the product of its pairs; Ψ is its mean number of true pairs. On
+zeros and ones it is ε, the expected cracks of Lakshmanan, Ng & Ramesh.
 
-Ψ and H of sets: how many groups of people an attacker is expected to link as a whole.
+    psi             exact components first, the others by a random walk or by belief propagation
+    set_psi         sets of people, such as households: a set is found if each of its people is
+                    matched with a record of the set, whichever it is, because what its records have
+                    in common is then disclosed; with one person in each set it is Ψ
+    set_heuristic   H of sets, as if people chose records independently
+    Matchings       any distribution over matchings, also one that no matrix of pairs gives
 
-A set is found if each of its people is matched with a record of the set, whichever it is: what the
-records have in common is then disclosed, although each person stays hidden among the others. With
-one person in each set these are Ψ and H.
-Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014,
-leaves both open in chapter 5, as well as H for distributions over matchings that no matrix gives.
+Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014, which
+leaves sets, and H for such distributions, open in chapter 5; Lakshmanan, Ng & Ramesh, "To do or not
+to do: the dilemma of disclosing anonymized data", 2005.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.risk.matchings.structure import (
     NOWHERE,
+    ROUNDOFF,
     Component,
     Edges,
     Structure,
@@ -264,10 +266,12 @@ def _combine(structure: Structure, results: list[_Result], marginals: Floats) ->
     methods = {result.method for result in results}
     value = math.fsum(result.value for result in results)
     method = "worm" if "worm" in methods else methods.pop()
+    # Ψ is at least the forced rows and at most the rows whose true pair is possible
     if method == "belief propagation":
         return Psi(value, forced, possible, method, "none", frozen(marginals), forced)
     rounding = math.fsum(each.error for each in results if each.method == "exact")
     walks = [result for result in results if result.method == "worm"]
+    # walks are independent, so squares of half widths add up; rounding errors may all point one way
     half = rounding + math.sqrt(math.fsum(walk.error**2 for walk in walks))
     return Psi(
         value,
@@ -283,7 +287,6 @@ def _combine(structure: Structure, results: list[_Result], marginals: Floats) ->
     )
 
 
-_UNIT = 2.0**-53
 _SUM_TOLERANCE = 1e-6  # how far the probabilities of matchings may be from a sum of 1
 
 
@@ -326,10 +329,10 @@ class Matchings:
     def pairs(self) -> Floats:
         """(n, n) the probability of each pair; each row and each column sums to 1."""
         size = self.columns.shape[1]
-        found = np.zeros((size, size))
+        pairs = np.zeros((size, size))
         for row in range(size):
-            np.add.at(found[row], self.columns[:, row], self.probabilities)
-        return frozen(found)
+            np.add.at(pairs[row], self.columns[:, row], self.probabilities)
+        return frozen(pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -398,9 +401,10 @@ def set_psi(
         present = np.union1d(rows, columns)
         if len(present) == 1:
             continue  # all rows and columns are of one set
-        whole, error = _log_permanent(component.dense, threads)
+        log_all, error = _log_permanent(component.dense, threads)
         for number in present:
             inside, own = rows == number, columns == number
+            # a component with more rows of the set than records of it sends some row outside
             if inside.sum() != own.sum():
                 chances[number] = 0.0
                 continue
@@ -408,9 +412,9 @@ def set_psi(
                 _log_permanent(component.dense[np.ix_(some, others)], threads)
                 for some, others in ((inside, own), (~inside, ~own))
             )
-            chances[number] *= math.exp(min(first + second - whole, 0.0))
-            errors[number] += error + one + two + 8 * _UNIT
-    bound = math.fsum(chances * errors) + _UNIT * count
+            chances[number] *= math.exp(min(first + second - log_all, 0.0))
+            errors[number] += error + one + two + 8 * ROUNDOFF
+    bound = math.fsum(chances * errors) + ROUNDOFF * count
     return SetPsi(math.fsum(chances), people, frozen(chances), bound)
 
 
@@ -463,7 +467,7 @@ def _enumerate(attack: Matchings, sets: Any, mapping: Any) -> SetPsi:
         inside = np.isin(attack.columns[:, rows], true[rows])  # (matchings, rows of the set)
         chances[number] = (attack.probabilities * inside.all(axis=1)).sum()
         people += float((attack.probabilities * inside.sum(axis=1)).sum())
-    error = len(attack.columns) * len(members) * _UNIT
+    error = len(attack.columns) * len(members) * ROUNDOFF
     return SetPsi(math.fsum(chances), people, frozen(chances), error)
 
 

@@ -1,19 +1,20 @@
-"""Sinkhorn scaling, and whether an attack uses more than which pairs are possible.
+"""Sinkhorn scaling, flat matrices, and belief propagation.
 
 Multiplying a row or a column by a number does not change the probability of any matching. So a
 matrix can be scaled until all rows and columns sum to 1; it is flat if it can be scaled to zeros
-and ones.
+and ones, which means that the attack uses only which pairs are possible.
+
+    sinkhorn    row and column factors, in sweeps (`_scaling.py`)
+    flatten     factors of a flat component, read off a spanning tree
+    propagate   messages between records and slots until they agree: fast, without a guarantee for
+                single pairs; accurate if many pairs are possible and none dominates, inaccurate on
+                narrow bands; the permanent is bounded, however (`log_bethe`)
+
 Sinkhorn & Knopp, "Concerning nonnegative matrices and doubly stochastic matrices", 1967; first
 factors: Olschowka & Neumaier, "A new pivoting strategy for Gaussian elimination", 1996; flat
 matrices: Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks",
-2014.
-
-Belief propagation: messages between records and slots until they agree.
-
-Fast, but without a guarantee for single pairs: accurate if many pairs are possible and none
-dominates, inaccurate on narrow bands. The permanent is bounded, however.
-Vontobel, "The Bethe permanent of a nonnegative matrix", 2013; Anari & Rezaei, "A tight analysis of
-Bethe approximation for permanent", 2018.
+2014; messages: Vontobel, "The Bethe permanent of a nonnegative matrix", 2013; Anari & Rezaei, "A
+tight analysis of Bethe approximation for permanent", 2018.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ def sinkhorn(component: Component, *, tolerance: float = 1e-9, sweeps: int = 200
             done += 1
             if error <= tolerance:
                 break
+        # factors are multiplied in from time to time, so that none of them over- or underflows
         current = _multiplied(current, rows, columns, apply)
         logs = [log + np.log(factors) for log, factors in zip(logs, (rows, columns), strict=True)]
         rows[:], columns[:] = 1.0, 1.0
@@ -126,6 +128,7 @@ def flatten(component: Component, *, tolerance: float = _FLAT_TOLERANCE) -> Flat
     size = component.size
     logs = np.zeros(2 * size)
     before, order = _tree(component)
+    # nodes are rows 0 … size − 1, then columns; each tree edge fixes the factor of its far end
     heads, tails = before[order[1:]], order[1:]
     steps = _log_entries(component, np.minimum(heads, tails), np.maximum(heads, tails) - size)
     for head, tail, step in zip(heads.tolist(), tails.tolist(), steps.tolist(), strict=True):

@@ -1,17 +1,17 @@
 """Exact solutions of components: the routes, their costs, and bounds on their rounding errors.
 
-A component of an attack matrix has one person for each row and one record for each column. In a
-component of a consistency graph they stand for several; such components are swept.
+    single    one row
+    subsets   up to 8 rows, or all pairs of up to 26: every set of columns (`_permanents.py`)
+    sweep     few kinds of rows open at a time, at any size (`profile.py`)
+    glynn     matrices without structure, up to about 30 rows: half of all 2ⁿ sign patterns, each
+              with one product of n row sums; products without one row give the true pairs
 
-Permanents by Glynn's formula, for matrices without structure.
-
-Half of all 2ⁿ sign patterns, each with one product of n row sums: up to about n = 30. The products
-without one row, which give the probability of each true pair, take half as long again.
-Glynn, "The permanent of a square matrix", European Journal of Combinatorics 31(7), 2010.
-
-The matrix is scaled so that rows sum to at most 1 and rounded to multiples of 2⁻⁵², which makes all
-row sums exact. The effect of this rounding, and the rounding errors of products and sums, are
-bounded by sums of absolute products, which are at least the minor of each entry.
+`Solver.cost` chooses the cheapest route, `Solver.solve` takes it. In a consistency graph a row
+stands for several people and a column for several records; such components are swept. For Glynn's
+formula the matrix is scaled so that rows sum to at most 1 and rounded to multiples of 2⁻⁵², which
+makes row sums exact; the effect of this rounding, and the errors of products and sums, are bounded
+by sums of absolute products, which are at least the minor of each entry. Glynn, "The permanent of a
+square matrix", European Journal of Combinatorics 31(7), 2010.
 """
 
 from __future__ import annotations
@@ -28,7 +28,14 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.risk.matchings.profile import MAX_STATE_BITS, SweepPlan, plan_sweep, sweep
 from shoal.risk.matchings.sinkhorn import Flat, Scaled, flatten, sinkhorn
-from shoal.risk.matchings.structure import NOWHERE, Component, Edges, KindMatrix, collapse
+from shoal.risk.matchings.structure import (
+    NOWHERE,
+    ROUNDOFF,
+    Component,
+    Edges,
+    KindMatrix,
+    collapse,
+)
 from shoal.support.arrays import Counts, Floats, weighted_sum
 from shoal.support.progress import report
 
@@ -200,6 +207,7 @@ class Solver:
         if self.component.size > _SMALL_ROWS or self.component.multiplicity:
             return None
         matrix = self.component.dense
+        # powers of two scale exactly; the largest entries of rows and columns come to ½ to 1
         rows = np.frexp(matrix.max(axis=1))[1]
         matrix = np.ldexp(matrix, -rows[:, None])
         columns = np.frexp(matrix.max(axis=0))[1]
@@ -208,7 +216,7 @@ class Solver:
             return None
         log_permanent = math.log(permanent) + math.log(2) * int(rows.sum() + columns.sum())
         rounded = 2 * len(matrix) * (len(matrix) + 2) + 2.0 ** len(matrix)
-        error = _UNIT * (rounded + 4 * abs(log_permanent) + 4)
+        error = ROUNDOFF * (rounded + 4 * abs(log_permanent) + 4)
         lines = np.arange(len(matrix))
         return PairSolution(pairs, lines, lines, log_permanent, error)
 
@@ -243,7 +251,7 @@ class Solver:
         feasible = component.mapping != NOWHERE
         if route == "single":
             weight = float(component.dense[0, 0])
-            error = _UNIT * (abs(math.log(weight)) + 1)
+            error = ROUNDOFF * (abs(math.log(weight)) + 1)
             return ComponentSolution(math.log(weight), feasible.astype(np.float64), error, 0.0)
         if route != "glynn":
             return self._true_pairs(self.small or self._by_sweep())
@@ -286,7 +294,7 @@ class Solver:
         if self.flat is None:
             return 0.0, 0.0
         logs = np.abs(self.flat.log_rows).sum() + np.abs(self.flat.log_columns).sum()
-        error = self.component.size * self.flat.residual + 4 * _UNIT * float(logs + 1)
+        error = self.component.size * self.flat.residual + 4 * ROUNDOFF * float(logs + 1)
         return self.flat.log_factor, error
 
     def _by_glynn(self, threads: int) -> ComponentSolution:
@@ -294,11 +302,12 @@ class Solver:
         scaled, size = self.scaled, self.component.size
         feasible = self.component.mapping != NOWHERE
         own = np.where(feasible, self.component.mapping, 0)
+        # true pairs go on the diagonal; rows without one take the columns that are left
         own[~feasible] = np.setdiff1d(np.arange(size), own[feasible])
         sums = glynn(np.ascontiguousarray(scaled.component.dense[:, own]), threads=threads)
         factors = float(np.abs(scaled.log_rows).sum() + np.abs(scaled.log_columns).sum())
-        entries = size * 4 * (2 + scaled.sweeps / 20) * _UNIT  # each entry was multiplied often
-        error = sums.error + entries + (4 + scaled.sweeps / 10) * _UNIT * factors
+        entries = size * 4 * (2 + scaled.sweeps / 20) * ROUNDOFF  # each entry was multiplied often
+        error = sums.error + entries + (4 + scaled.sweeps / 10) * ROUNDOFF * factors
         psi_error = float(sums.own_errors.sum()) + int(feasible.sum()) * (sums.error + entries)
         log_permanent = math.log(sums.permanent) - scaled.log_factor
         return ComponentSolution(
@@ -315,7 +324,7 @@ class Solver:
             shares, lines = shares.T, lines[::-1]
         flat, uneven = self._flat_error()
         log_factor = flat - self.powers[1]
-        error = swept.error + uneven + 2 * _UNIT * (abs(log_factor) + abs(swept.log_permanent))
+        error = swept.error + uneven + 2 * ROUNDOFF * (abs(log_factor) + abs(swept.log_permanent))
         return PairSolution(shares, *lines, swept.log_permanent + log_factor, error)
 
 
@@ -337,7 +346,6 @@ def _mixed(matrix: Floats) -> bool:
     return len({matrix[row].tobytes() for row in rows}) > MAX_STATE_BITS
 
 
-_UNIT = 2.0**-53
 _MIN_ROWS = 6  # the kernel has a fixed sign and five lane columns; smaller matrices are padded
 _REPORTED_CHUNKS = 64  # chunks between two reports of progress
 _MAX_ADDENDS = 1200  # numbers that are added one after the other
@@ -372,6 +380,7 @@ def glynn(matrix: Floats, *, threads: int = 1) -> Sums:
     """
     size = len(matrix)
     columns = max(size, _MIN_ROWS)
+    # rows and columns of the identity fill up small matrices: the permanent stays the same
     largest = float(matrix.sum(axis=1).max())
     padded = np.eye(columns)
     padded[:size, :size] = matrix / largest
@@ -379,18 +388,18 @@ def glynn(matrix: Floats, *, threads: int = 1) -> Sums:
     totals = _totals(rounded, threads)
     if not totals[0] > 0:
         raise InputError("the permanent is too small for floating point; scale the matrix first")
-    whole, without, bounds = totals[0], totals[1 : 1 + columns], totals[1 + columns :]
+    total, without, bounds = totals[0], totals[1 : 1 + columns], totals[1 + columns :]
     by_row = np.repeat(bounds, 4)[:columns]  # at least the absolute products without that row
     moved = np.abs(rounded - padded).sum(axis=1)
-    rounding = weighted_sum(moved, by_row) / whole
-    lost = (columns + _MAX_ADDENDS) * _UNIT / whole  # of absolute products
+    rounding = weighted_sum(moved, by_row) / total
+    lost = (columns + _MAX_ADDENDS) * ROUNDOFF / total  # of absolute products
     own = np.diagonal(padded)
-    marginals = np.clip(own * without / whole, 0.0, 1.0)
+    marginals = np.clip(own * without / total, 0.0, 1.0)
     summed = lost * bounds.sum() / (2 * len(bounds))  # each is at least that of whole products
     return Sums(
-        permanent=float(whole * 2.0 ** (1 - columns)) * largest**size,
+        permanent=float(total * 2.0 ** (1 - columns)) * largest**size,
         marginals=marginals[:size],
-        error=float(rounding + summed + 4 * size * _UNIT),
+        error=float(rounding + summed + 4 * size * ROUNDOFF),
         own_errors=(own * lost * by_row + marginals * summed)[:size],
     )
 

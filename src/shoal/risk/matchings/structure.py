@@ -2,14 +2,16 @@
 
 Row i is a person, column j a record, and an entry the weight that the attacker gives the pair; only
 ratios matter. An attacker who knows that everyone has one record rules out pairs that are in no
-perfect matching. Without them, the matrix splits into independent components.
+perfect matching.
+
+    check_matrix   numbers of at least 0, as many rows as columns
+    split          drops pairs that are in no perfect matching; what remains falls into components
+    collapse       the kinds of rows and columns of a component: identical lines are
+                   interchangeable, so counts replace subsets, and with few kinds their number is
+                   polynomial
+
 Dulmage & Mendelsohn, "Coverings of bipartite graphs", Canadian Journal of Mathematics 10, 1958;
 Malik, "Disclosure risk measurement of anonymized datasets after probabilistic attacks", 2014.
-
-Identical rows and columns of a matrix: kinds of people and kinds of records.
-
-Identical rows are interchangeable in every matching. So it matters how many rows of a kind are
-used, not which: counts replace subsets, and with few kinds their number is polynomial.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from shoal.support.wording import counted
 
 Sums = Literal["any", "rows", "both"]
 NOWHERE = -1  # the true record is in another component, or ruled out
+ROUNDOFF = 2.0**-53  # largest relative error of one rounding, the unit of all error bounds
 _SUM_TOLERANCE = 1e-6  # how far the sum of a row or column of probabilities may be from 1
 
 
@@ -186,6 +189,8 @@ def split(matrix: Any, mapping: Any = None, *, sums: Sums = "any") -> Structure:
 
     pattern = csr_array(stored != 0)
     owner = _owners(pattern, true)  # (columns,) the row that has it in one perfect matching
+    # an arc leads from a row to the owner of each column that it may have: the pair is in some
+    # perfect matching if and only if the arc lies on a cycle, along which columns are passed on
     arcs = csr_array((pattern.data, owner[pattern.indices], pattern.indptr), shape=pattern.shape)
     _, parts = connected_components(arcs, connection="strong")
     return Structure(true, _components(stored, true, parts, parts[owner]))
@@ -349,6 +354,7 @@ def collapse(component: Component) -> KindMatrix:
     across = csr_array(matrix.T.tocsr())
     across.sort_indices()
     column_kinds, column_first = _kinds(across.indptr, across.indices, across.data)
+    # one line of each kind is enough: kinds × kinds instead of rows × columns
     small = csr_array(csr_array(matrix[row_first])[:, column_first])
     small.sort_indices()
     return KindMatrix(

@@ -1,23 +1,19 @@
 """The worm algorithm: a random walk over perfect matchings by closed loops.
 
-The walk visits each matching with its correct probability, for any pattern of possible pairs.
 Records have types, which determine the weight of each class; classes have slots for one record
-each. A matrix has one record of each type and one slot in each class. The walk averages the
-probability that a record is in its own class among all matchings one swap away, which has the same
-mean as whether it is there, and varies far less.
-Prokof'ev & Svistunov, "Worm algorithms for classical statistical models", 2001.
+each. A matrix has one record of each type and one slot in each class. The walk visits each matching
+with its correct probability, for any pattern of possible pairs.
 
-Convergence of chains of draws, and the interval of their mean.
+    sample        averages the probability that a record is in its own class among all matchings one
+                  swap away: the same mean as whether it is there, and far less variance
+    walk_people   people with several rows: given the class that each row is matched with, rows have
+                  the records of a class in random order, so if a of its n rows and b of its n
+                  records are theirs, a person is missed with probability C(n − b, a) / C(n, a)
+    Convergence   chains of draws, and the interval of their mean: R-hat and effective draws
 
-Gelman et al., "Bayesian Data Analysis", 2013 (R-hat over halves of chains, effective draws);
-Flegal & Jones, "Batch means and spectral variance estimators in Markov chain Monte Carlo", 2010.
-
-People found by a random walk over matchings of their rows.
-
-A person is found if one of their rows is matched with one of their records. Given the class that
-each row is matched with, rows have the records of a class in random order: if a of its n rows and b
-of its n records are theirs, a person is missed with probability C(n − b, a) / C(n, a). The walk
-averages this probability, which varies less than whether the person is found.
+Prokof'ev & Svistunov, "Worm algorithms for classical statistical models", 2001; Gelman et al.,
+"Bayesian Data Analysis", 2013 (R-hat over halves of chains, effective draws); Flegal & Jones,
+"Batch means and spectral variance estimators in Markov chain Monte Carlo", 2010.
 """
 
 from __future__ import annotations
@@ -96,8 +92,6 @@ def sample(
     Raises:
         NotConverged: The walk did not become narrow enough in `max_steps` steps.
     """
-    from shoal.risk.matchings.chains import Chains, link, place
-
     start, order = truth if start is None else start, None
     if indices is not None:
         near = arrange(indptr, indices, weights, row_type, capacity, truth, start)
@@ -106,8 +100,8 @@ def sample(
     records = place(row_type, capacity, truth)
     seeds = np.random.SeedSequence(seed).spawn(chains)
     walk = Chains(links, records, truth, start, seeds, threads)
-    found, draws = walk_until_settled(walk, walk.extend, half_width, max_steps)
-    value, half = found.mean, found.half_width
+    convergence, draws = walk_until_settled(walk, walk.extend, half_width, max_steps)
+    value, half = convergence.mean, convergence.half_width
     marginals = walk.marginals()
     if order is not None:
         marginals[order] = marginals.copy()
@@ -116,8 +110,8 @@ def sample(
         max(value - half, 0.0),
         value + half,
         marginals,
-        found.rhat,
-        found.effective,
+        convergence.rhat,
+        convergence.effective,
         chains,
         draws,
         walk.steps,
@@ -144,13 +138,14 @@ def walk_until_settled(
     draws = np.empty((len(walk.walkers), 0))
     while True:
         draws = np.concatenate([draws, extend(max(draws.shape[1], _FIRST_DRAWS))], axis=1)
-        found = Convergence(draws[:, int(draws.shape[1] * _BURN_IN) :])
+        convergence = Convergence(draws[:, int(draws.shape[1] * _BURN_IN) :])
         report("walking over matchings", draws.size)
         moved = walk.broken <= walk.walked / 2
-        if moved and found.settled and found.half_width <= half_width * found.mean:
-            return found, draws.shape[1]
+        narrow = convergence.half_width <= half_width * convergence.mean
+        if moved and convergence.settled and narrow:
+            return convergence, draws.shape[1]
         if walk.steps > max_steps:
-            raise _refusal(found, half_width, walk)
+            raise _refusal(convergence, half_width, walk)
 
 
 def balanced(
@@ -176,17 +171,18 @@ def balanced(
     return np.asarray(scaled)
 
 
-def _refusal(found: Convergence, half_width: float, walk: Chains) -> NotConverged:
+def _refusal(convergence: Convergence, half_width: float, walk: Chains) -> NotConverged:
     """Return the error that states why the interval is not reliable."""
     if walk.broken > walk.walked / 2:
         why = f"{walk.broken:,} of {walk.walked:,} loops did not close"
-    elif not found.settled:
+    elif not convergence.settled:
         why = (
-            f"R-hat is {found.rhat:.3f} (at most {RHAT} is required), and the effective sample "
-            f"size of {found.draws.size:,} draws is {found.effective:,.0f}"
+            f"R-hat is {convergence.rhat:.3f} (at most {RHAT} is required), and the effective "
+            f"sample size of {convergence.draws.size:,} draws is {convergence.effective:,.0f}"
         )
     else:
-        why = f"the interval is ±{found.half_width / found.mean:.3g}, wider than ±{half_width:g}"
+        half = convergence.half_width / convergence.mean
+        why = f"the interval is ±{half:.3g}, wider than ±{half_width:g}"
     return NotConverged(
         f"the random walk over matchings did not converge in {walk.steps:,} steps: {why}; allow "
         "more steps or a larger half_width"
@@ -239,6 +235,7 @@ class Convergence:
         if self.constant:
             return 1.0
         count = self.draws.shape[1]
+        # autocovariance by FFT, padded with zeros so that the ends of a chain do not meet
         centred = self.draws - self.draws.mean(axis=1, keepdims=True)
         power = np.abs(np.fft.rfft(centred, 2 * count, axis=1)) ** 2
         covariance = np.fft.irfft(power, axis=1)[:, :count].mean(axis=0) / count
@@ -246,6 +243,7 @@ class Convergence:
         spread = covariance[0] + float(self.draws.mean(axis=1).var(ddof=1))
         correlation = 1 - (within - covariance) / spread
         correlation[0] = 1.0
+        # Geyer: sums of neighbouring lags are positive and fall, and what is not is noise
         pairs = correlation[: count // 2 * 2].reshape(-1, 2).sum(axis=1)
         negative = np.flatnonzero(pairs <= 0)
         pairs = np.minimum.accumulate(pairs[: negative[0] if len(negative) else None])
@@ -265,9 +263,8 @@ class Convergence:
         kept = self.draws[:, -length * _BATCHES :]
         batches = kept.reshape(-1, length).mean(axis=1)
         count = len(batches)
-        missed = min(
-            (self.correlation_time - 1) / length, 0.5
-        )  # correlation across the ends of batches
+        # batches that follow each other correlate at their ends, which lowers the spread of means
+        missed = min((self.correlation_time - 1) / length, 0.5)
         error = float(batches.std(ddof=1)) / np.sqrt(count * (1 - missed))
         return float(t.ppf((1 + _LEVEL) / 2, count - 1) * error + _ROUNDING * abs(self.mean))
 
@@ -385,12 +382,14 @@ def walk_people(
     seeds = np.random.SeedSequence(seed).spawn(_CHAINS)
     walk = Chains(links, records, start, start, seeds, threads)
     tally = _Tally(owners, capacity)
-    found, _ = walk_until_settled(walk, lambda draws: walk.visit(draws, tally.look), half_width)
-    total = int(tally.draws.sum())
+    convergence, _ = walk_until_settled(
+        walk, lambda draws: walk.visit(draws, tally.look), half_width
+    )
+    total, value, half = int(tally.draws.sum()), convergence.mean, convergence.half_width
     return PeopleSample(
-        found.mean,
-        max(found.mean - found.half_width, 0.0),
-        min(found.mean + found.half_width, float(len(owners.known))),
+        value,
+        max(value - half, 0.0),
+        min(value + half, float(len(owners.known))),
         tally.missed.sum(axis=0) / total,
         float(tally.links.sum()) / total,
     )

@@ -1,10 +1,9 @@
-"""Frequencies of frequencies: the number of classes of each size in a sample.
+"""Frequencies of frequencies, and Pitman's model of how they grow with the sample.
 
-Estimates of population uniqueness depend on nothing else.
+    Frequencies   the number of classes of each size: all that estimates of uniqueness depend on
+    Pitman        a new person joins a class in proportion to its size, or opens a new class; suited
+                  to small samples of populations with many rare classes
 
-Pitman's model: a new person joins a class in proportion to its size, or opens a new class.
-
-Suited to small samples of populations with many rare classes.
 Pitman, "Exchangeable and partially exchangeable random partitions", 1995; for uniques Hoshino,
 "Applying Pitman's sampling formula to microdata disclosure risk assessment", JOS 17(4), 2001.
 """

@@ -1,19 +1,17 @@
-"""The probability of each person to be unique in the population.
+"""The probability of each person to be unique in the population, by a copula of all columns.
 
-ξ = (1 − p)^(N − 1), where p is the probability of the person's values in a copula model, scaled so
-that the model expects as many sample uniques as there are.
+    Copula.fit              the marginals of the sample, joined by a Gaussian copula whose
+                            correlations give each pair of columns its mutual information in the
+                            sample; values without an order get one first (`ranks`)
+    Copula.chances          p, the probability of a person's values: a box of the normal
+                            distribution
+    individual_uniqueness   ξ = (1 − p)^(N − 1), scaled so that the model expects as many sample
+                            uniques as there are
+
 Rocher, Hendrickx & de Montjoye, "Estimating the success of re-identifications in incomplete
-datasets using generative models", Nature Communications 10, 2019.
-
-Copula: a joint model of all columns, for the probability to be unique in the population.
-
-The marginals of the sample, joined by a Gaussian copula whose correlations give each pair of
-columns its mutual information in the sample; values without an order get one first.
-Rocher, Hendrickx & de Montjoye, "Estimating the success of re-identifications in incomplete
-datasets using generative models", Nature Communications 10, 2019. Boxes of the normal distribution
-after Genz, "Numerical computation of multivariate normal probabilities", JCGS 1(2), 1992. Orders
-after Hill, "Reciprocal averaging: an eigenvector method of ordination", Journal of Ecology 61(1),
-1973.
+datasets using generative models", Nature Communications 10, 2019. Boxes after Genz, "Numerical
+computation of multivariate normal probabilities", JCGS 1(2), 1992; orders after Hill, "Reciprocal
+averaging: an eigenvector method of ordination", Journal of Ecology 61(1), 1973.
 """
 
 from __future__ import annotations

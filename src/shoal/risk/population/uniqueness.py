@@ -3,23 +3,18 @@
 A sample unique is not at risk if others outside the sample share its values. Models describe how
 classes grow from the sample to the population; their estimates differ, so all are reported.
 
-Dankar's rule: which estimate of population uniqueness to use.
+    Zayatz                    population classes have the sizes of the sample classes; needs no fit,
+                              overestimates if the sample is small
+    slide negative binomial   the size of a population class, less one, is negative binomial
+    Pitman                    a new person joins or opens a class (`frequencies.py`)
+    choose                    Dankar's rule: Pitman for samples of at most a tenth, otherwise the
+                              smaller of the other two; Zayatz if the other model cannot be fitted
 
-Pitman's model for samples of at most a tenth; for larger samples, the smaller estimate of Zayatz
-and the slide negative binomial. Zayatz if the other model cannot be fitted.
-Dankar, El Emam, Neisa & Roffey, "Estimating the re-identification risk of clinical data sets",
-BMC Medical Informatics and Decision Making 12:66, 2012.
-
-Slide negative binomial: the size of a population class, less one, is negative binomial.
-
-Chen & Keller-McNulty, "Estimation of identification disclosure risk in microdata", JOS 14(1), 1998;
-the number of classes after Haas & Stokes, "Estimating the number of classes in a finite
-population", JASA 93(444), 1998 (Shlosser's estimator, modified).
-
-Zayatz: population classes are assumed to have the sizes of the sample classes.
-
-Needs no fit; overestimates if the sample is small.
-Zayatz, "Estimation of the number of unique population elements using a sample", ASA, 1991.
+Zayatz, "Estimation of the number of unique population elements using a sample", ASA, 1991; Chen &
+Keller-McNulty, "Estimation of identification disclosure risk in microdata", JOS 14(1), 1998; Haas &
+Stokes, "Estimating the number of classes in a finite population", JASA 93(444), 1998 (Shlosser's
+estimator, modified); Dankar, El Emam, Neisa & Roffey, "Estimating the re-identification risk of
+clinical data sets", BMC Medical Informatics and Decision Making 12:66, 2012.
 """
 
 from __future__ import annotations

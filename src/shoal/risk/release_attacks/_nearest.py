@@ -1,10 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernel: the nearest released rows of people, by a distance over columns of any kind.
+"""Kernels: the nearest released rows of people, and how many people fit a predicate.
 
-Released rows are sorted into bins by one column. Each person visits the bins in the order of a
-lower bound of the distance, and stops when no bin can contain a nearer row.
+    find_nearest   released rows lie in bins of one column; a person visits the bins in the order of
+                   a lower bound of the distance, and stops when no bin can contain a nearer row
+    count_people   people of the term that fits fewest are tried on all other terms, up to the
+                   second person who fits
 
-Kernel: how many people fit a predicate; it stops at the second.
+Distances are sums over columns of any kind.
 """
 
 from __future__ import annotations

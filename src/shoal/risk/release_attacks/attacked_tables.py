@@ -1,15 +1,15 @@
-"""The tables of an attack: original, control group and release, in the same terms.
+"""The tables of an attack in the same terms: original, control group and release.
 
-The original and the control group are encoded together, so equal values have equal codes. Released
-cells are read as sets of these values. Nothing requires that the release covers the original.
+    read_sources        the original and the control group are encoded together, so that equal
+                        values have equal codes; nothing requires that the release covers the
+                        original
+    read_cells          released cells as sets of these values, whatever made them: a value, a
+                        range, a set, a mask, a label or `*`, a number that the original lacks
+                        (after noise, or in a synthetic table), or a text that cannot be read, which
+                        fits nobody
+    leave_out_control   a control group that was drawn from the original is left out of it
 
-Released cells of one column as sets of values, whatever made them.
-
-A cell may be a value, a range, a set, a mask, a label of a hierarchy or `*`. It may also be a
-number that the original does not have, after noise or in a synthetic table, or a text that cannot
-be read, which fits nobody.
-
-Control groups that were drawn from the original are left out of it.
+Everything later works on codes and positions; no attack reads a table again.
 """
 
 from __future__ import annotations

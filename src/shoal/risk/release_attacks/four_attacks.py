@@ -1,50 +1,28 @@
 """Four attacks on any release, each beyond a control group of people who were not released.
 
-Beside them, the people whose own values the released cells list are counted.
+    singling out   predicates from the release that exactly one person of the original fits: over
+                   one column, cells released once and the ends of the column; over several or all,
+                   the cells of the rarest rows, also with open ranges ("at least", "at most")
+    linkability    the attacker has two files, each with half of the quasi-identifiers; if the
+                   nearest released row is the same for both halves, the release links the files
+    inference      the most frequent sensitive value of the nearest released rows; a guess of a
+                   number is the middle of the numbers that lie densest, right within a tolerance
+    membership     a person is claimed to be released if a released row is near enough; how near is
+                   learned on half of the drawn people and tried on the other half. A second way
+                   claims people whose values a row covers exactly
 
-The three criteria of anonymization: Article 29 Working Party, Opinion 05/2014 (WP216). Measured as
-in Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023,
-here for generalized, suppressed, perturbed and synthetic releases. Membership inference is the
-fourth.
+`attack` reads the tables (`attacked_tables.py`), draws people and runs the four; `list_members`
+counts people whose own values the cells write out. A predicate that is unrelated to the original
+and fits a small share w of all people fits exactly one of N released people and none of m others
+with probability N w (1 − w)^(N + m − 1), and exactly one of the m others and no released one with
+m/N of that. So released people who are singled out by chance are N/m times as many as people of the
+control group, for every w, and predicates that fit several people play no part.
 
-Inference: the nearest released rows reveal a person's sensitive value.
-
-The attacker knows the quasi-identifiers of a person and guesses the most frequent sensitive value
-of the nearest released rows. A guess of a number is right within a tolerance, and the guess is the
-middle of the numbers that lie densest.
-
-Linkability: two parts of what is known about a person lead to the same released row.
-
-The attacker has two files about the same people, each with half of the quasi-identifiers, and looks
-for the nearest released row with each half. If both searches end at the same row, the release has
-linked the two files.
-
-Membership inference: the nearest released row shows whether a person is released.
-
-The attacker knows the quasi-identifiers of a person and claims that the person was released if a
-released row is near enough. How near is learned from one half of the drawn people and tried on the
-other half, so that the threshold cannot fit the people it is judged on. A second way claims only
-people whose values a released row covers exactly. The risk is the difference of the shares of
-released and of other people who are claimed.
-
-Membership reveals what all released people have in common, such as a disease. k-anonymity does not
-limit it: released people are always covered by their own class, and others often by none.
-Nergiz, Atzori & Clifton, "Hiding the presence of individuals from shared databases", SIGMOD 2007;
-Shokri et al., "Membership inference attacks against machine learning models", IEEE S&P 2017.
-
-Singling out: predicates from the release that exactly one person of the original fits.
-
-Predicates over one column use cells that are released once and the ends of the column; predicates
-over several or all quasi-identifiers use the cells of released rows, the rarest first, and the same
-with open ranges: at least, or at most, what a cell of an ordered column allows.
-
-The control group may have another size than the original. A predicate that is unrelated to the
-original and fits a small share w of all people fits exactly one of N released people and none of m
-others with probability N w (1 − w)^(N + m − 1), and exactly one of the m others and no released one
-with m/N of that. So released people who are singled out by chance are N/m times as many as people
-of the control group, for every w, and predicates that fit several people play no part.
-
-A few rows that show exact values among generalized ones are a way of their own (`kept_rows`).
+The three criteria of anonymization: Article 29 Working Party, Opinion 05/2014 (WP216); measured as
+in Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023.
+Membership, which k-anonymity does not limit: Nergiz, Atzori & Clifton, "Hiding the presence of
+individuals from shared databases", SIGMOD 2007; Shokri et al., "Membership inference attacks
+against machine learning models", IEEE S&P 2017.
 """
 
 from __future__ import annotations

@@ -1,17 +1,19 @@
-"""Predicates over the quasi-identifiers, and how many people fit them.
+"""Predicates over the quasi-identifiers, how many people fit them, and rows that are kept raw.
 
 A predicate states, for some columns, which values a person has. All its statements are cells of the
 release, or "at most" and "at least" an end of a column.
 
-Rows kept raw: a few released rows that show every quasi-identifier exactly and stand alone.
+    from_rows, of_people, of_one_column   predicates as lists of terms, each a few runs of codes
+    Crowd.count                           people who fit: 0, 1, or 2 for several
+    try_kept_rows                         a few released rows that show every quasi-identifier
+                                          exactly
 
-In a release of generalized classes a single such row isolates a person, although one success among
+In a release of generalized classes a single exact row isolates a person, although one success among
 thousands of predicates is within chance. So these rows are a way to attack of their own. Their
 control group is not the same rows tried on other people, which a single row cannot decide, but the
-rows of people who were not released: how often such a row fits exactly one released person. The
-comparison assumes that a row without a person behind it looks like the row of some other person. A
-table of many exact rows may be synthetic and more typical than people are; there the other ways to
-attack count, which do not assume this.
+rows of people who were not released: how often such a row fits exactly one released person. This
+assumes that a row without a person behind it looks like the row of some other person. A table of
+many exact rows may be synthetic and more typical than people are; there the other ways count.
 """
 
 from __future__ import annotations
