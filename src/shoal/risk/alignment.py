@@ -5,7 +5,7 @@
                       are one node, and so are records with equal cells, which makes it a
                       transportation problem, whose best solutions are integers
 
-Neither reads an original value that is not given.
+Problems with too many edges for a proven optimum are linked rarest first.
 """
 
 from __future__ import annotations
@@ -119,12 +119,12 @@ def _people(data: Sequence[Any], places: Sequence[Counts], names: Sequence[str])
         order.append(place[fresh])
         seen[place] = True
     try:
-        whole = pa.concat_tables(parts, promote_options="permissive")
+        joined = pa.concat_tables(parts, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise InputError(
             "a column has different types in the releases; read it as text in all of them"
         ) from None
-    return whole.take(pa.array(np.argsort(np.concatenate(order))))
+    return joined.take(pa.array(np.argsort(np.concatenate(order))))
 
 
 def _check_agreement(number: int, name: str, cells: Any, people: Any, place: Counts) -> None:
@@ -151,8 +151,8 @@ def _ids(frame: Any, quasi: Sequence[str], place: Counts, people: int) -> Codes:
     ids = np.full(people, SUPPRESSED, dtype=np.int32)
     encoded = [encoding.encode(frame.column(name), name) for name in quasi]
     if len(place):
-        found = group([codes for codes, _ in encoded], [len(values) for _, values in encoded])
-        ids[place] = found.ids
+        alike = group([codes for codes, _ in encoded], [len(values) for _, values in encoded])
+        ids[place] = alike.ids
     return ids
 
 
@@ -185,6 +185,7 @@ def best_assignment(fits: Fits) -> Assignment:
     match counts more if there are fewer alternatives on either side.
     """
     indptr, records = fits.edges
+    # people who fit the same records are interchangeable: one node for all of them
     kinds = _alike(indptr, records)
     first = np.unique(kinds, return_index=True)[1]
     widths = np.diff(indptr)[first]
@@ -219,6 +220,8 @@ def _dealt(
 
     People and links of one kind are intervals on a line; an overlap is a link.
     """
+    #   people   |--- a ---|--- b ---|- c -|      supply of each, in the order of their kinds
+    #   links    |-- r1 --|---- r2 ----|- r3 -    flow of the kind into each kind of records
     linked = np.zeros(int(indptr[-1]), dtype=np.int64)
     used = np.flatnonzero(flow)
     if not len(used):

@@ -300,6 +300,7 @@ def _alike(table: Table, population: Table, names: Sequence[str]) -> Counts:
         known &= codes >= 0
         columns.append(codes)
         domains.append(table[name].domain)
+    # rows of both tables grouped together; people with a value that the table lacks match no row
     joined = [
         np.concatenate([table[name].codes, codes[known]])
         for name, codes in zip(names, columns, strict=True)

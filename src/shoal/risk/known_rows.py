@@ -3,7 +3,7 @@
 The rows of one person are published without a link between them, but few people may have rows in
 the same classes: a person who was in hospital in March and in June has a row in both classes.
 
-    known_rows      the attacker knows the classes of 1 to m rows, and who is in them
+    known_rows      the attacker knows the classes of 1 to m rows of a person
     linked_events   kᵐ-anonymity: the same rows are linked by a published identifier; all multisets
                     of at most m rows of a person are counted, so the check is exact
 
@@ -173,6 +173,8 @@ class _Sets:
         """Return, for each set, the people with as many rows in each of its classes."""
         from scipy.sparse import csr_array
 
+        # a person has r rows of a class exactly if they hold the key (class, rank r − 1), so the
+        # people who fit a set are those who hold the keys of all its rows
         wanted = np.array(sets, dtype=np.int64).reshape(-1, self.rows)
         place, person, rank = self._ranked()
         ranks = int(rank.max()) + 1
@@ -308,9 +310,9 @@ def count_events(people: Codes, items: Codes, *, events: int, k: int) -> LinkedE
         people: (rows,) the number of each row's person, without gaps.
         items: (rows,) the number of each row's event, without gaps.
     """
-    found = count_combinations(people, items, events=events, k=k)
-    below, alone = int(found.below.sum()), int(found.alone.sum())
-    return LinkedEvents(events, k, len(found.below), found.fewest, below, alone)
+    counts = count_combinations(people, items, events=events, k=k)
+    below, alone = int(counts.below.sum()), int(counts.alone.sum())
+    return LinkedEvents(events, k, len(counts.below), counts.fewest, below, alone)
 
 
 def _encoded(rows: Any, person: Sequence[str], known: Sequence[str]) -> tuple[Codes, Codes]:

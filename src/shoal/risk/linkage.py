@@ -413,6 +413,7 @@ def broken_ties(found: Fitting, assigned: Assignment, seed: int) -> tuple[Counts
     rng = np.random.default_rng(seed)
     edges = np.repeat(np.arange(len(assigned.linked)), assigned.linked)
     dealt = []
+    # shuffle the rows of each kind, then give the n-th link of a kind its n-th row
     for kinds, ends in ((found.people, assigned.people), (found.records, assigned.records)):
         shuffled = rng.permutation(len(kinds))
         shuffled = shuffled[np.argsort(kinds[shuffled], kind="stable")]

@@ -2,7 +2,7 @@
 
     prosecutor   knows that a certain person is in the release: 1 / people in the class
     journalist   knows the population, but not who is in the release: 1 / people of the population
-                 with the values, estimated from a sample by a model
+                 with the values, counted in a table or estimated by Pitman's model
     marketer     links as many records as possible, right or wrong: the expected share
 
 A person is found if one of their records is found. El Emam & Dankar, "Protecting privacy using
@@ -190,7 +190,8 @@ def record_risk(
         raise InputError("give a population or a sampling fraction, not both")
     if isinstance(source, Frequencies):
         return _of_sizes(source, population, sampling_fraction, threshold)
-    own, view = _own(source, known), _view(source, known)
+    own = _prosecuted(source, known)
+    view = classes_by(source, known) if isinstance(source, Table) else source.classes
     prosecutor = _attacker("prosecutor", own.risks, own.weights, threshold, own.highest_risk)
     short, basis = 0, _RELEASED
     rows, table = np.flatnonzero(view.ids >= 0), view.table
@@ -199,7 +200,11 @@ def record_risk(
     if not own.by_class and isinstance(source, Release):
         named = 1 / fitting_people(source.coverage.take(rows), table.take(rows))
     if population is not None:
-        mapped = _mapped(source, population, known)
+        mapped = (
+            population if isinstance(population, KMap) else k_map(source, population, known=known)
+        )
+        # people whose record fits fewer people of the population than of the release, which shows
+        # that the population table is incomplete
         lacking = by_person(
             (mapped.people < candidates).astype(np.int64), mapped.weights, mapped.person, np.maximum
         )
@@ -230,7 +235,7 @@ def record_risk(
 
 
 def _of_sizes(
-    found: Frequencies,
+    sample: Frequencies,
     population: Table | KMap | None,
     sampling_fraction: float | None,
     threshold: float,
@@ -238,15 +243,15 @@ def _of_sizes(
     """Return the risk of people who are alone in their records, from the sizes of their classes."""
     if population is not None:
         raise InputError("sizes of classes cannot be compared with a population; give a table")
-    weights, fewest = found.sizes * found.classes, int(found.sizes.min(initial=found.records))
-    own = Reidentification(True, found.sizes, weights, 1 / found.sizes, float(fewest))
+    weights, fewest = sample.sizes * sample.classes, int(sample.sizes.min(initial=sample.records))
+    own = Reidentification(True, sample.sizes, weights, 1 / sample.sizes, float(fewest))
     named, basis = own.risks, _RELEASED
     if sampling_fraction is not None:
         check_range("sampling_fraction", sampling_fraction, 1e-9, 1)
-        named, basis = _estimated(own, found, found.sizes, sampling_fraction)
+        named, basis = _estimated(own, sample, sample.sizes, sampling_fraction)
     return RecordRisk(
-        found.records,
-        found.records,
+        sample.records,
+        sample.records,
         fewest,
         threshold,
         _attacker("prosecutor", own.risks, weights, threshold, own.highest_risk),
@@ -264,10 +269,6 @@ def _marketer(named: Floats, weights: Counts, person: Unit | None) -> float:
     return float(chances.sum()) / max(person.count, 1)
 
 
-def _view(source: Release | Table, known: Sequence[str] | None) -> Classes:
-    return classes_by(source, known) if isinstance(source, Table) else source.classes
-
-
 def _by_row(own: Reidentification, view: Classes) -> Floats:
     """(rows,) the risk of each row's person to the prosecutor, 0 if they are not released."""
     person = view.table.person
@@ -282,10 +283,6 @@ def _by_row(own: Reidentification, view: Classes) -> Floats:
     return risks[person.ids]
 
 
-def _mapped(source: Release | Table, population: Table | KMap, known: Sequence[str] | None) -> KMap:
-    return population if isinstance(population, KMap) else k_map(source, population, known=known)
-
-
 def _attacker(
     name: str, risks: Floats, weights: Counts, threshold: float, highest: float | None = None
 ) -> Attacker:
@@ -294,7 +291,7 @@ def _attacker(
     return Attacker(name, _KNOWS[name], risks, weights, highest, threshold)
 
 
-def _own(source: Release | Table, known: Sequence[str] | None) -> Reidentification:
+def _prosecuted(source: Release | Table, known: Sequence[str] | None) -> Reidentification:
     if isinstance(source, Table):
         return Reidentification.of_classes(classes_by(source, known))
     if known is not None:

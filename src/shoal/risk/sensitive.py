@@ -397,9 +397,8 @@ def _in_order(candidates: Candidates) -> Similarity:
 def _people_between(candidates: Candidates) -> Floats:
     """Return, for each group, the share of people of the original in the range of its values."""
     column, values = candidates.column, candidates.values
-    usual = candidates.usual / max(
-        float(candidates.usual.sum()), 1.0
-    )  # people may have several values
+    # people may have several values, so that the shares may add up to more than 1
+    usual = candidates.usual / max(float(candidates.usual.sum()), 1.0)
     upto = np.concatenate(([0.0], np.cumsum(usual)))
     first, last = values.codes[values.indptr[:-1]], values.codes[values.indptr[1:] - 1]
     between: Floats = upto[last + 1] - upto[first]

@@ -5,7 +5,7 @@ frequency lies in the interval that the attacker believes, so the graph has inte
 and points on the other.
 
     frequency_attack   intervals and true frequencies as a matrix of possible matches
-    FrequencyAttack    Ψ by the sweep if few items are open at a time, by any matrix otherwise
+    FrequencyAttack    Ψ by the sweep if few items are open at a time, as of any matrix otherwise
     sweep              released items in order; between two of them only the number of original
                        items that still wait matters, by their deadline, the last position they may
                        have
@@ -292,6 +292,7 @@ def sweep(first: Counts, last: Counts, own: Counts) -> IntervalSolution | None:
 
 
 def _queue(first: Counts, last: Counts, own: Counts) -> _Queue:
+    # positions between two neighbouring ends of intervals fit the same items: one stretch
     edges = np.unique(np.concatenate([[0, len(own)], first, last + 1]))
     begin, deadline, true = (
         np.searchsorted(edges, places, side="right") - 1 for places in (first, last, own)
@@ -329,6 +330,7 @@ def _stretches(queue: _Queue) -> Iterator[_Stretch]:
     ends = np.searchsorted(queue.begin[order], np.arange(1, len(totals)))
     started, shifts = np.zeros_like(totals), np.full(len(totals), -1)
     for stretch, items in enumerate(np.split(order, ends)):
+        # a count keeps its bits from the stretch where its first item begins to its deadline
         np.add.at(started, queue.deadline[items], 1)
         awaited = stretch + np.flatnonzero(started[stretch:])
         for deadline in awaited[shifts[awaited] < 0].tolist():

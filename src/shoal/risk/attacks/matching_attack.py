@@ -15,7 +15,7 @@ probabilistic attacks", 2014, section 2.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -249,7 +249,8 @@ def relation_attack(
             raise InputError(
                 "give the original and the released entities that the function compares"
             )
-        matrix = _asked(relation, original, released)
+        pairs = [[bool(relation(one, other)) for other in released] for one in original]
+        matrix = np.array(pairs)
     else:
         matrix = np.asarray(relation)
         if not np.isin(matrix, (0, 1)).all():
@@ -284,10 +285,6 @@ def values_attack(
     return MatchingAttack(matrix.astype(np.float64), mapping, (knowledge, EVERYBODY, TRUE, EVEN))
 
 
-def _asked(possible: Callable[[Any, Any], Any], original: Sequence[Any], released: Any) -> Bools:
-    return np.array([[bool(possible(one, other)) for other in released] for one in original])
-
-
 def _held(name: str, values: Sequence[Any], cells: Sequence[Any]) -> Bools:
     """(values, cells) whether each cell contains each value; equal pairs are evaluated once."""
     different, value_of = _distinct(values)
@@ -304,14 +301,14 @@ def _held(name: str, values: Sequence[Any], cells: Sequence[Any]) -> Bools:
 def _distinct(values: Sequence[Any]) -> tuple[list[Any], Counts]:
     """Return the distinct values and the index of each value among them."""
     seen: dict[Any, int] = {}
-    kept: list[Any] = []
-    places = np.empty(len(values), dtype=np.int64)
-    for place, value in enumerate(values):
+    distinct: list[Any] = []
+    indices = np.empty(len(values), dtype=np.int64)
+    for position, value in enumerate(values):
         try:
-            found = seen.setdefault(value, len(kept))
+            index = seen.setdefault(value, len(distinct))
         except TypeError:  # not hashable, such as a set
-            found = len(kept)
-        if found == len(kept):
-            kept.append(value)
-        places[place] = found
-    return kept, places
+            index = len(distinct)
+        if index == len(distinct):
+            distinct.append(value)
+        indices[position] = index
+    return distinct, indices

@@ -4,8 +4,7 @@
 
     exact                 the permanent, Ψ and the true pairs, with bounds on their rounding errors
     count_matchings       feasible matchings as an integer: by a sweep if few counts stay open,
-                          otherwise by Ryser's formula modulo 2⁶⁴, its higher digits from Glynn's
-                          error bound
+                          otherwise by Ryser's formula modulo 2⁶⁴, the higher digits by Glynn's
     degree_of_anonymity   log(feasible matchings) / log(n!)
     crack_probabilities   the probability of every pair, exactly or by belief propagation
     heuristic, nmape      H, the sum of the entries of the true pairs as if people chose

@@ -194,6 +194,7 @@ class Pitman:
             sample: Number of people in the sample.
             people: Number of people in the population.
         """
+        # for large classes F is nearly certain, so that 1 / E[F] is close enough
         newcomers = max(round(people) - sample, 0)
         expected = sizes + newcomers * (sizes - self.alpha) / (self.theta + sample)
         inverse = 1 / expected

@@ -266,6 +266,8 @@ def _boxes(root: Floats, low: Floats, high: Floats) -> Floats:
     points = _lattice(_POINTS, width)
     chances = np.ones((len(low), _POINTS))
     scores = np.zeros((width, len(low), _POINTS))
+    # Genz: given the columns before, column j is a normal between two limits; each point draws a
+    # score inside the box, and the product of the conditional probabilities is averaged over points
     for j in range(width):
         shift = np.zeros((len(low), _POINTS))
         for i in range(j):
@@ -304,6 +306,7 @@ def _correlation(
     joint = sum_by((codes * width + beside).astype(np.int32), height * width, counts)
     joint = joint.reshape(height, width)
     people = int(joint.sum())
+    # Miller–Madow: the mutual information of a sample is too high by degrees of freedom / 2n
     occupied = (joint > 0).sum() - (joint.sum(1) > 0).sum() - (joint.sum(0) > 0).sum() + 1
     information = _information(joint / max(people, 1)) - occupied / (2 * max(people, 1))
     cuts, cuts_beside = (
@@ -348,6 +351,7 @@ def _cells(cuts: Floats, beside: Floats, rho: float) -> Floats:
 
 def _nearest(correlation: Floats) -> Floats:
     """Return a positive definite correlation matrix close to the given one."""
+    # correlations were fitted pair by pair, so that together they may be impossible
     values, vectors = np.linalg.eigh(correlation)
     if values.min() > 1e-6:
         return correlation

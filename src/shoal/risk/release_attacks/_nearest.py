@@ -77,6 +77,8 @@ def find_nearest(
                 if total > farthest:
                     continue
                 total += breadth[row]
+                # insertion into the sorted neighbours: not better than the last one, or moved up as
+                # far as it is better; ties by priority
                 last = neighbours - 1
                 if total > distances[person, last] or (
                     total == distances[person, last]
@@ -120,6 +122,7 @@ def count_people(
     fits: (predicates,) the result.
     """
     for predicate in range(len(indptr) - 1):
+        # lead: the term that the fewest rows meet; only these rows are tried on the other terms
         lead, least = -1, codes.shape[0] + 1
         for term in range(indptr[predicate], indptr[predicate + 1]):
             base, covered = bases[columns[term]], 0
@@ -127,6 +130,7 @@ def count_people(
                 covered += begins[base + stops[run]] - begins[base + starts[run]]
             if covered < least:
                 lead, least = term, covered
+        # person: the only one who fits so far; further rows of theirs do not count
         count, person = 0, -1
         base = bases[columns[lead]]
         for run in range(first_run[lead], last_run[lead]):

@@ -115,7 +115,7 @@ def read_sources(
     Raises:
         InputError: A table cannot be read, or no quasi-identifier is released.
     """
-    known = schema if isinstance(schema, Schema) else _schema(schema)
+    known = _read_schema(schema)
     specs = _specs(original, known, as_names(quasi), as_names(sensitive))
     for name, tree in (hierarchies or {}).items():
         if name in specs:
@@ -127,6 +127,7 @@ def read_sources(
     levels = {
         n for name, spec in specs.items() for n in source_columns(spec.get("hierarchy"), name)
     }
+    # levels: columns of coarser values from which hierarchies are made
     wanted = list(dict.fromkeys([*specs, *identifying, *levels]))
     bare = {name: _without(spec, "hierarchy") for name, spec in specs.items()}
     bare = {**{name: {"role": Role.INSENSITIVE} for name in levels}, **bare}
@@ -146,9 +147,11 @@ def read_sources(
     return _with_release(people, originals, released, notes)
 
 
-def _schema(schema: Any) -> Schema:
+def _read_schema(schema: Any) -> Schema:
     if schema is None:
         return Schema()
+    if isinstance(schema, Schema):
+        return schema
     return Schema.of(schema) if isinstance(schema, Mapping) else Schema.read(schema)
 
 
@@ -401,6 +404,7 @@ def read_cells(cells: Any, column: Column) -> Cells:
     forms = Forms(column)
     for entry, text in zip(np.flatnonzero(np.isnan(numbers)).tolist(), texts, strict=True):
         runs[entry], low[entry], high[entry] = _read_text(text, forms)
+    # plain numbers have at most one run, which is one code; texts have the runs that were read
     lengths = np.where(stop > first, 1, 0)
     for entry, each in runs.items():
         lengths[entry] = len(each)

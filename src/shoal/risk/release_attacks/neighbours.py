@@ -140,6 +140,7 @@ class _Bins:
         with np.errstate(invalid="ignore"):  # −∞ to ∞ has no middle
             middle = (low + high) / 2
         order = np.argsort(middle, kind="stable")  # NaN last
+        # bins of equally many cells, by middle; of each the least and greatest end bound the gap
         count = min(_MAX_BINS, len(cells))
         self.of_entry[order] = np.arange(len(cells)) * count // len(cells)
         self.of_entry[nowhere] = count
@@ -192,6 +193,7 @@ def _changes(entries: Any, begins: Counts) -> tuple[Codes, Codes]:
         the first later row that differs in this column or one before, or is in another bin.
     """
     count = len(entries)
+    # (rows + 1, columns) whether a row differs from the one before in this column or an earlier one
     differs = np.ones((count + 1, entries.shape[1]), dtype=np.bool_)
     differs[1:-1] = np.logical_or.accumulate(entries[1:] != entries[:-1], axis=1)
     differs[begins] = True

@@ -64,8 +64,8 @@ def from_rows(cells: Sequence[Cells], entries: Codes, used: Bools) -> Predicates
         entries: (rows, columns) the cells of each row.
         used: (rows, columns) which of them the predicate states.
     """
-    whole = np.stack([c.whole[e] for c, e in zip(cells, entries.T, strict=True)], axis=1)
-    stated = np.where(used & ~whole, entries, -1)
+    says_nothing = np.stack([c.whole[e] for c, e in zip(cells, entries.T, strict=True)], axis=1)
+    stated = np.where(used & ~says_nothing, entries, -1)
     stated = np.unique(stated[(stated >= 0).any(axis=1)], axis=0)
     rows, columns = np.nonzero(stated >= 0)
     runs = np.cumsum([0, *(len(c.starts) for c in cells)])
@@ -115,6 +115,7 @@ def opened(cells: Cells) -> Cells:
     if not column.ordered or not bounded.any():
         return cells
     known = column.positions[: column.known]
+    # entries that get an open range become a single run; the others keep theirs
     upper = cells.low > np.median(cells.low[cells.codes[bounded[cells.codes]]])
     first = np.where(upper, np.searchsorted(known, cells.low, side="left"), 0)
     stop = np.where(upper, len(known), np.searchsorted(known, cells.high, side="right"))
