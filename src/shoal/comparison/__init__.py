@@ -1,6 +1,13 @@
 """Compare many releases of one table: a grid of runs, a tidy table, and the Pareto front.
 
-The identity of a run: its table, model, method, options, seed, figures and version.
+    grid         every method with every model (`grid.py`)
+    run_tasks    each run in a process of its own (`runner.py`, `worker.py`)
+    Bench        makes the release of a run and measures it (`bench.py`, `learning.py`)
+    identify     names a run by its table, model, method, options, seed, figures and version, so
+                 that a repeated comparison only runs what is new
+    Comparison   one row for each run, the front and the picture (`results.py`)
+
+A run that fails is a row with its reason.
 """
 
 from __future__ import annotations
@@ -95,14 +102,14 @@ def compare(
     bench = Bench(plain, asked, figures)
     print_of_table = fingerprint(plain) if folder is not None else ""
     tasks = {identify(trial, print_of_table, bench): trial for trial in trials}
-    found = run_tasks(
+    outcomes = run_tasks(
         tasks,
         bench,
         processes=processes,
         folder=None if folder is None else Path(folder),
         time_limit=time_limit,
     )
-    return Comparison.of([(trial, found[name]) for name, trial in tasks.items()], bench.measures)
+    return Comparison.of([(trial, outcomes[name]) for name, trial in tasks.items()], bench.measures)
 
 
 def _figures(
@@ -112,21 +119,21 @@ def _figures(
     measures: Mapping[str, Callable[[Release], float]],
 ) -> dict[str, Callable[[Release], float]]:
     """Return the figures in addition to the metrics: risk and utility first, then the caller's."""
-    found: dict[str, Callable[[Release], float]] = {}
+    figures: dict[str, Callable[[Release], float]] = {}
     if risk:
         from shoal.comparison.bench import NAME, expected_risk
 
-        found[NAME] = expected_risk
+        figures[NAME] = expected_risk
     if utility is not None:
         from shoal.comparison.learning import learned
 
-        found |= learned(table, utility)
-    taken = [name for name in measures if name in found]
+        figures |= learned(table, utility)
+    taken = [name for name in measures if name in figures]
     if taken:
         raise InputError(
             f"measure {taken[0]!r}: `utility` or `risk` adds a measure of this name; rename yours"
         )
-    return {**found, **measures}
+    return {**figures, **measures}
 
 
 def identify(trial: Trial, table: str, bench: Bench) -> str:

@@ -1,7 +1,4 @@
-"""The work of one run: make the release, and measure its cost, its loss and its risk.
-
-The expected risk of a release, for a comparison.
-"""
+"""The work of one run: make the release, and measure its cost, its loss and its risk."""
 
 from __future__ import annotations
 
@@ -65,12 +62,13 @@ class Bench:
             return {**settings, "status": "infeasible", "reason": str(error)}
         except InputError as error:
             return {**settings, "status": "unfit", "reason": str(error)}
+        tally = Tally.of(release.classes)
         return {
             **settings,
             "status": "done",
             "reason": "",
             **cost,
-            **_shape(release),
+            **{name: getattr(tally, name.replace(" ", "_")) for name in SHAPE},
             **risks(release),
             "hierarchies": _HIERARCHIES[uses_hierarchies(release)],
             "metrics": self._metrics(release),
@@ -100,11 +98,6 @@ def _run(table: Table, trial: Trial) -> tuple[Release, dict[str, float | None]]:
     taken = release.run.seconds
     cost = (taken["search"], taken["verify"], time.process_time() - begun, peak_megabytes())
     return release, dict(zip(COST, cost, strict=True))
-
-
-def _shape(release: Release) -> dict[str, int]:
-    tally = Tally.of(release.classes)
-    return {name: getattr(tally, name.replace(" ", "_")) for name in SHAPE}
 
 
 def _metric(name: str, release: Release) -> float:
@@ -171,8 +164,8 @@ def check_asked(
 
 def risks(release: Release) -> dict[str, float]:
     """Return the highest and the average chance of picking a person's record, 0 if none is left."""
-    found = Reidentification.of(release)
-    return dict(zip(RISKS, (found.highest_risk, found.average_risk), strict=True))
+    risk = Reidentification.of(release)
+    return dict(zip(RISKS, (risk.highest_risk, risk.average_risk), strict=True))
 
 
 NAME = "expected risk"

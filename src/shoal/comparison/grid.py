@@ -76,7 +76,7 @@ def grid(
     seed: int | None,
 ) -> list[Trial]:
     """Return the trials, by model and then by method; wrong models and methods are errors."""
-    wanted = _joined(
+    wanted = _with_sizes(
         [_model(m) for m in ([models] if isinstance(models, (str, Model)) else models)],
         [KAnonymity(each) for each in (k if isinstance(k, Iterable) else [k])],
     )
@@ -87,7 +87,7 @@ def grid(
     return [Trial(algorithm, model, seed) for model, algorithm in product(wanted, chosen)]
 
 
-def _joined(models: list[Model], sizes: list[KAnonymity]) -> list[Model]:
+def _with_sizes(models: list[Model], sizes: list[KAnonymity]) -> list[Model]:
     if models and sizes:
         return [size & model for model, size in product(models, sizes)]
     if not (models or sizes):

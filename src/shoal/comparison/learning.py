@@ -34,20 +34,20 @@ class Learned:
 
     def __call__(self, release: Release) -> float:
         """Return the figure; models are trained once for all figures of a release."""
-        kept: dict[str, Utility] = release.__dict__.setdefault("_learned", {})
-        if self.target not in kept:
-            kept[self.target] = _quick(release, self.target, self.task)
-        found = kept[self.target]
+        cache: dict[str, Utility] = release.__dict__.setdefault("_learned", {})
+        if self.target not in cache:
+            cache[self.target] = _quick(release, self.target, self.task)
+        utility = cache[self.target]
         if self.figure != LOSS:
-            return _mean(found, self.figure)
+            return _mean(utility, self.figure)
         assert self.raw is not None
         by = _graded(self.task)
-        least = next(each.majority for each in found if each.score == by) or 0.0
+        least = next(each.majority for each in utility if each.score == by) or 0.0
         if self.raw <= least:
             raise InputError(
                 f"target {self.target!r}: models of raw rows are no better than the baseline"
             )
-        share = (self.raw - _mean(found, by)) / (self.raw - least)
+        share = (self.raw - _mean(utility, by)) / (self.raw - least)
         return min(max(share, 0.0), 1.0)
 
 
@@ -60,11 +60,11 @@ def learned(table: Table, target: str) -> dict[str, Callable[[Release], float]]:
             f"utility: column {target!r} is a quasi-identifier; name one that is released unchanged"
         )
     task = Target.of(plain, target, None).task
-    found = _quick(plain, target, task)
+    raw = _quick(plain, target, task)
     figures: dict[str, Callable[[Release], float]] = {
-        LOSS: Learned(target, task, LOSS, _mean(found, _graded(task)))
+        LOSS: Learned(target, task, LOSS, _mean(raw, _graded(task)))
     }
-    for score in dict.fromkeys(each.score for each in found):
+    for score in dict.fromkeys(each.score for each in raw):
         figures[f"utility {score}"] = Learned(target, task, score)
     return figures
 
@@ -75,10 +75,10 @@ def _quick(release: Release, target: str, task: str) -> Utility:
     return evaluate(release, target, models=models, encoding="weights", folds=_FOLDS, raw=False)
 
 
-def _mean(found: Utility, score: str) -> float:
-    values = [each.value for each in found if each.score == score and each.value is not None]
+def _mean(utility: Utility, score: str) -> float:
+    values = [each.value for each in utility if each.score == score and each.value is not None]
     if not values:
-        raise InputError(f"target {found.target!r}: {score} is not defined")
+        raise InputError(f"target {utility.target!r}: {score} is not defined")
     return sum(values) / len(values)
 
 

@@ -1,8 +1,11 @@
-"""The results of a comparison: one tidy row for each run.
+"""The results of a comparison: one tidy row for each run, and their picture.
 
-The picture of a comparison: the loss of each release against its risk.
+    Comparison        rows as a table, frame or JSON; the best runs and the front
+    pareto            the points that no other point dominates
+    draw_comparison   the loss of each release against its risk; the page (.html) shows the figures
+                      of a release in a tooltip and lets the reader choose the loss
 
-The page (.html) shows the figures of a release in a tooltip and lets the reader choose the loss.
+The picture masks the number of suppressed records, because it may be published.
 """
 
 from __future__ import annotations
@@ -50,9 +53,9 @@ class Comparison:
     measures: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, found: Sequence[tuple[Trial, Outcome]], measures: Iterable[str] = ()) -> Comparison:
+    def of(cls, runs: Sequence[tuple[Trial, Outcome]], measures: Iterable[str] = ()) -> Comparison:
         """Return the comparison of these outcomes."""
-        results = [_result(trial, outcome) for trial, outcome in found]
+        results = [_result(trial, outcome) for trial, outcome in runs]
         known = {name for result in results for name in result.get("metrics", {})}
         metrics = tuple(name for name in METRICS if name in known)
         further = tuple(measures)
@@ -236,12 +239,13 @@ def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
     >>> pareto([(1, 3), (2, 2), (2, 3), (2, 2), (3, 1)])
     [True, True, False, True, True]
     """
-    kept = [False] * len(points)
+    # from the left: a point stays if it lies below all points so far, of which `last` is the lowest
+    undominated = [False] * len(points)
     last = (float("-inf"), float("inf"))
     for i in sorted(range(len(points)), key=lambda i: points[i]):
         if points[i][1] < last[1] or points[i] == last:
-            last, kept[i] = points[i], True
-    return kept
+            last, undominated[i] = points[i], True
+    return undominated
 
 
 WIDTH, HEIGHT = 680, 440

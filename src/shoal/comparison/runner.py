@@ -1,10 +1,10 @@
 """Run tasks in parallel, each in a fresh process, so that a crash affects only its own task.
 
+    run_tasks   starts as many processes as fit, collects outcomes, keeps results in a folder
+    pack        writes what all tasks share into one unnamed, memory-mapped file
+    unpack      reads it in a process; the arrays of a table are immutable and are not copied
+
 `work` is any importable function; tasks are its arguments.
-
-Share objects with other processes through one unnamed, memory-mapped file.
-
-The arrays of a table are immutable and are not copied.
 """
 
 from __future__ import annotations
@@ -79,11 +79,15 @@ def run_tasks(
     cores = _cores()
     parallel = cores if processes is None else processes
     _check(parallel, time_limit)
-    found = {name: Outcome(result) for name in tasks if (result := _kept(folder, name)) is not None}
-    waiting = [name for name in tasks if name not in found]
-    report(stage, len(found), len(tasks))
+    outcomes = {
+        name: Outcome(result)
+        for name in tasks
+        if (result := _read_result(folder, name)) is not None
+    }
+    waiting = [name for name in tasks if name not in outcomes]
+    report(stage, len(outcomes), len(tasks))
     if not waiting:
-        return found
+        return outcomes
     parallel = min(parallel, len(waiting))
     running: list[_Process] = []
     with open_unnamed() as parcel:
@@ -95,14 +99,14 @@ def run_tasks(
                     running.append(_Process.start(waiting.pop(0), parcel, threads))
                 for process in [p for p in running if p.over(time_limit)]:
                     running.remove(process)
-                    outcome = found[process.name] = process.outcome(time_limit)
-                    _keep(folder, process.name, outcome)
-                report(stage, len(found), len(tasks))
+                    outcome = outcomes[process.name] = process.outcome(time_limit)
+                    _write_result(folder, process.name, outcome)
+                report(stage, len(outcomes), len(tasks))
                 time.sleep(_PAUSE_SECONDS)
         finally:
             for process in running:
                 process.end()
-    return found
+    return outcomes
 
 
 @dataclass
@@ -119,7 +123,7 @@ class _Process:
     def start(cls, name: str, parcel: IO[bytes], threads: int) -> _Process:
         """Start a fresh interpreter with the module path of this one."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
-        limits = {key: str(min(threads, _stated(key, threads))) for key in _THREADS}
+        limits = {key: str(min(threads, _thread_limit(key, threads))) for key in _THREADS}
         answer = open_unnamed()  # closed with the outcome
         try:
             process = subprocess.Popen(
@@ -163,7 +167,7 @@ class _Process:
         self.answer.close()
 
 
-def _stated(key: str, otherwise: int) -> int:
+def _thread_limit(key: str, otherwise: int) -> int:
     stated = os.environ.get(key, "")
     return int(stated) if stated.isdecimal() and int(stated) else otherwise
 
@@ -181,7 +185,7 @@ def _check(processes: Any, time_limit: Any) -> None:
         raise InputError(f"time_limit must be more than 0 seconds, not {time_limit!r}")
 
 
-def _kept(folder: Path | None, name: str) -> Mapping[str, Any] | None:
+def _read_result(folder: Path | None, name: str) -> Mapping[str, Any] | None:
     """Return the result of an earlier call, or None if none can be read."""
     if folder is None:
         return None
@@ -196,7 +200,7 @@ def _kept(folder: Path | None, name: str) -> Mapping[str, Any] | None:
     return result if isinstance(result, dict) else None
 
 
-def _keep(folder: Path | None, name: str, outcome: Outcome) -> None:
+def _write_result(folder: Path | None, name: str, outcome: Outcome) -> None:
     if folder is None or outcome.result is None:
         return
     with replace_file(folder / f"{name}.json", force=True) as temporary:
@@ -209,6 +213,8 @@ _HEAD = 8  # bytes of the length of the index
 
 def pack(thing: Any, file: IO[bytes]) -> None:
     """Write an object to a file."""
+    #   length of the index | index | padding | body | padding | array | padding | array | …
+    #   index: pickled (start, stop) of body and arrays, counted from `begin`, all of them aligned
     buffers: list[pickle.PickleBuffer] = []
     body = io.BytesIO()
     try:

@@ -2,7 +2,12 @@
 
 Suggestions follow from names and counts; only the owner knows what others know about a person.
 
-How many people single columns and combinations of columns single out.
+    describe   each column: its type, role (`roles.py`), codes for missing (`shapes.py`), recipe
+               (`recipes.py`) and declared values (`schemas.py`) the table: its people (`roles.py`),
+               hints (`hints.py`), and who stands out by single columns, by combinations, and by
+               what is published unchanged
+
+The result is plain data, the JSON of `shoal inspect`.
 """
 
 from __future__ import annotations
@@ -317,7 +322,7 @@ def standing_out(columns: Sequence[Column], person: Unit | None = None) -> list[
     >>> [(found["columns"], found["unique"]) for found in standing_out([age, sex])]
     [(['age'], 1), (['sex'], 1), (['age', 'sex'], 3)]
     """
-    found: list[dict[str, Any]] = []
+    uniques: list[dict[str, Any]] = []
     for width in (1, 2, 3):
         subsets = list(combinations(columns, width))
         if width > 1 and (width >= len(columns) or len(subsets) > 500):
@@ -327,20 +332,20 @@ def standing_out(columns: Sequence[Column], person: Unit | None = None) -> list[
             report(f"combinations of {width}", index, len(subsets))
             counts.append(count_uniques(subset, person))
         ranked = sorted(counts, key=lambda each: -each["unique"])
-        found += ranked if width == 1 else ranked[: _MAX_COMBINATIONS // width]
+        uniques += ranked if width == 1 else ranked[: _MAX_COMBINATIONS // width]
     if len(columns) > 1:
-        found.append(count_uniques(columns, person))
-    return found
+        uniques.append(count_uniques(columns, person))
+    return uniques
 
 
 def count_uniques(columns: Sequence[Column], person: Unit | None) -> dict[str, Any]:
     """Return how many people have a row with unique values, and the size of the smallest group."""
-    found = group([c.codes for c in columns], [c.domain for c in columns])
+    groups = group([c.codes for c in columns], [c.domain for c in columns])
     if person is None:
-        people, sizes = len(columns[0]), found.sizes()
+        people, sizes = len(columns[0]), groups.sizes()
     else:
-        people, sizes = person.count, count_distinct(found.ids, len(found), person)
-    unique = count_alone(found.ids, len(found), person)
+        people, sizes = person.count, count_distinct(groups.ids, len(groups), person)
+    unique = count_alone(groups.ids, len(groups), person)
     return {
         "columns": [column.name for column in columns],
         "unique": unique,

@@ -52,15 +52,12 @@ def recognized(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [
         _hint(
             [column["name"]],
-            f"cells contain {_listed(column['contains'])}; leave the column out, or replace it",
+            f"cells contain {', '.join(f'{kind} ({n:,})' for kind, n in counts.items())}; leave "
+            "the column out, or replace it",
         )
         for column in columns
-        if set(column["contains"]) - {"date"}
+        if set(counts := column["contains"]) - {"date"}
     ]
-
-
-def _listed(contains: Mapping[str, int]) -> str:
-    return ", ".join(f"{kind} ({count:,})" for kind, count in contains.items())
 
 
 def _repeated(known: Sequence[Column]) -> list[dict[str, Any]]:
@@ -91,13 +88,13 @@ def _people(people: People) -> list[dict[str, Any]]:
 
 def padded(data: Any) -> list[dict[str, Any]]:
     """Return a hint about columns whose names or nearly all texts have spaces around them."""
-    found = [
+    names = [
         name
         for name in data.column_names
         if name != name.strip(BLANKS) or _are_padded(data.column(name).slice(0, _SAMPLE_ROWS))
     ]
     hint = f"spaces around names or cells: add {option('trim', True)}"
-    return [_hint(found, hint)] if found else []
+    return [_hint(names, hint)] if names else []
 
 
 def _are_padded(cells: Any) -> bool:
@@ -113,17 +110,18 @@ def misread_texts(data: Any, codes: Mapping[str, Codes]) -> list[dict[str, Any]]
 
     codes: for each column to examine, the codes that may mean missing; they are ignored.
     """
-    found: dict[str, list[str]] = {}
+    by_hint: dict[str, list[str]] = {}
     for name, coded in codes.items():
         cells = data.column(name)
         if not is_text(cells.type):
             continue
         missing = tuple(coded.rows)
+        # the first rows decide whether the whole column is worth examining
         if _looks_like(without_codes(cells.slice(0, _SAMPLE_ROWS), missing).unique()) is None:
             continue
         if hint := _looks_like(without_codes(cells, missing).unique()):
-            found.setdefault(hint, []).append(name)
-    return [_hint(names, hint) for hint, names in found.items()]
+            by_hint.setdefault(hint, []).append(name)
+    return [_hint(names, hint) for hint, names in by_hint.items()]
 
 
 def _looks_like(values: Any) -> str | None:

@@ -1,6 +1,10 @@
-"""Suggest a recipe for the hierarchy of a column.
+"""Draft hierarchies for every quasi-identifier of a table, and the names of their files.
 
-Draft hierarchies for every quasi-identifier of a table, and the names of their files.
+    suggest_recipe        intervals, masks or dates that suit the values of a column
+    suggest_hierarchies   the hierarchies that follow, or those that columns have already
+    name_files            one portable file name each
+
+A recipe is a suggestion: widths come from the range of the values, not from their meaning.
 """
 
 from __future__ import annotations

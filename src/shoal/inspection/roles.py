@@ -1,11 +1,12 @@
-"""Suggest the role of a column from its name, its type and its counts.
+"""Suggest the role of each column, and the columns that identify people and households.
+
+    suggest_role   the first rule that applies: sampling weight, identifier, position, number or
+                   free text, private by its name, and otherwise by its counts
+    find_people    the stated unit of protection, or the identifier with the most distinct values
+    is_…           what the name of a column says about its meaning, in a few languages
 
 In doubt, a column becomes a quasi-identifier. A column that singles people out is never suggested
 to be published unchanged, whatever its name.
-
-Suggest the columns that identify people and households.
-
-What the name of a column says about its meaning, in a few languages.
 """
 
 from __future__ import annotations
@@ -206,6 +207,8 @@ def find_people(
 
     columns: as described; those that identify people or households become identifiers.
     """
+    # stated columns are taken as they are; a household that was only found by its name must also
+    # group people plausibly
     named = tuple(household) or _named_household(columns)
     identifiers = [
         column["name"]
@@ -214,10 +217,10 @@ def find_people(
     ]
     repeated = None
     if not person and not rows_are_people:
-        found = deciding_identifier(data, identifiers)
-        if found is not None and found.repeats:
-            person = (found.column,) if is_identifying(found.column) else ()
-            repeated = None if person else found.column
+        identifier = deciding_identifier(data, identifiers)
+        if identifier is not None and identifier.repeats:
+            person = (identifier.column,) if is_identifying(identifier.column) else ()
+            repeated = None if person else identifier.column
     unit = _unit(data, person) if person else None
     homes = _unit(data, named) if named else None
     if homes is not None and not household and not _groups_people(homes, unit, data.num_rows):

@@ -1,9 +1,12 @@
-"""A draft schema: roles, types and the values of small categories.
+"""A draft schema: roles, types, the values of small categories, and the order of bands.
+
+    suggest_type, suggest_values   what to declare of a column
+    suggest_order, band            bands such as `20-29`, `[0-10)`, `65+` or `Under 5`, from low to
+                                   high
+    suggest_schema                 everything as YAML, one line per column
 
 The data owner completes it. Bounds are never taken from the data, because the smallest and largest
 values would reveal something about two people: a comment asks for them.
-
-Bands such as `20-29`, `[0-10)`, `65+` or `Under 5`, and their order.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Statistics of the values of a column: how often they repeat, and how they are written.
+"""How the values of a column repeat and how they are written, and codes that may mean missing.
 
-Codes that may mean missing values: well-known words, and numbers far from all others.
+    Shape.of      counts and forms of the values, from which `roles.py` suggests a role
+    find_codes    well-known words, and numbers of a known form far from all others
+    offer_codes   the columns that have a code, and what to do about it
 
 Messages name only codes of a fixed list, so they never reveal a cell.
 """

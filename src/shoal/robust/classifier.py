@@ -1,6 +1,11 @@
-"""The common interface of models that can be queried, defended and attacked.
+"""The common interface of models that are queried, defended and attacked, and checks of input.
 
-Checks of input: pictures, classes, bounds and devices.
+    Classifier       (networks, rows, classes) logits of pictures, and what follows from them
+    as_classifier    a torch network, a sequence of them, or a model of another library as one
+    as_pictures, as_classes, check_…
+                     pictures, classes, bounds and devices, checked once before any work
+
+Everything behind this interface trusts its arrays.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""An ensemble: networks that are queried, trained, saved and loaded as one.
+"""An ensemble: networks that are queried, trained, saved and loaded as one, and their vote.
 
-Ensemble Voting: the class that most networks predict wins.
+    Ensemble       networks of one architecture or of several, and a temperature for each
+    save, load     safetensors with a description; the shapes are checked before a network is built
+    EnsembleVote   the class that most networks predict wins; ties by the mean probability
 
-Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, §4.2.3. Its
-threat model gives the attacker full knowledge of the members, so they are not hidden.
+The threat model gives the attacker full knowledge of the members, so they are not hidden. Liang,
+"Algorithms in privacy & security for data analytics and machine learning", 2020, §4.2.3.
 """
 
 from __future__ import annotations
@@ -400,6 +402,7 @@ class EnsembleVote(Classifier):
 
 def _raise(means: Tensor, winners: Tensor) -> Tensor:
     """Return what to add to (1, rows, classes) means so that the winners lead, 0 if they do."""
+    # a constant offset, without a gradient: attackers see the slopes of the mean
     top, own = means.amax(dim=-1, keepdim=True), means.gather(-1, winners)
     lacking = torch.where(means.argmax(dim=-1, keepdim=True) == winners, 0.0, top - own + _LEAD)
     return torch.zeros_like(means).scatter(-1, winners, lacking)

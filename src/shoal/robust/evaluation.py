@@ -1,14 +1,13 @@
 """Evaluation: how networks, alone and together, classify adversarial examples.
 
-One tidy row per example (`judge`), and from these rows the counts by perturbation of equations
-4.3.1 to 4.3.5 and Tables 4.3 to 4.8 of Liang, "Algorithms in privacy & security for data analytics
-and machine learning", 2020.
-
-Threat models: what an attacker has, and therefore which model an attack runs on.
+    attacked   what an attacker has decides the model that the attack runs on
+    judge      one tidy row for each example: how the networks and their vote classify it
+    by_bin, accuracies, classifications, mean_perturbations
+               equations 4.3.1 to 4.3.5 and Tables 4.3 to 4.8, counted from these rows
 
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, §4.2.4 and
-§4.5. Averaging over queries: Athalye, Engstrom, Ilyas & Kwok, "Synthesizing robust adversarial
-examples", ICML 2018.
+§4.5. Averaging over queries (`Expectation`): Athalye, Engstrom, Ilyas & Kwok, "Synthesizing robust
+adversarial examples", ICML 2018.
 """
 
 from __future__ import annotations

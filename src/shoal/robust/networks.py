@@ -1,25 +1,23 @@
-"""Networks that classify pictures: two convolutions and pooling, twice, then two dense layers.
+"""Networks that classify pictures, and layers that run several networks in one call.
 
-The networks of Table 4.1 in Liang, "Algorithms in privacy & security for data analytics and machine
-learning", 2020, after Carlini & Wagner, "Towards evaluating the robustness of neural networks", S&P
-2017, and a small one for the 8 × 8 digits.
+    Architecture        two convolutions and pooling, twice, then two dense layers: Table 4.1, after
+                        Carlini & Wagner; and a small one for the 8 × 8 digits
+    Stacked…            layers that hold the weights of several networks. Between a convolution and
+                        the next flattening, networks are groups of channels: pictures are (rows,
+                        networks × channels, height, width). Elsewhere, inputs are (networks, rows,
+                        units)
+    quick_convolution   the form of a grouped convolution that is fastest on a GPU
+
+Grouped convolutions are fast if channels come last in memory and each group fills 16 bytes. One or
+three channels do not fill them: such a layer is padded with channels of zeros or, if only its
+weights are learned, computed as one matrix product per network. A training step of fifty networks
+takes a quarter less time this way.
 
 Biases start at 0, weights as in He et al., "Delving deep into rectifiers", ICCV 2015. A temperature
 T makes gradients T times smaller, and networks with smaller starting weights (Glorot & Bengio,
-AISTATS 2010) need several times as many steps before they start to learn.
-
-Convolutions of several networks at once, in the forms for which GPUs have fast kernels.
-
-Pictures are (rows, networks × channels, height, width), those of a first layer (networks, rows,
-channels, height, width). Grouped convolutions are fast if channels come last in memory and each
-group fills 16 bytes. One or three channels do not fill them: such a layer is padded with channels
-of zeros or, if only its weights are learned, computed as one matrix product per network. A training
-step of fifty networks takes a quarter less time this way.
-
-Layers that hold the weights of several networks and run them in one call.
-
-Between a convolution and the next flattening, the networks are groups of channels: pictures are
-(rows, networks × channels, height, width). Elsewhere, inputs are (networks, rows, units).
+AISTATS 2010) need several times as many steps before they start to learn. Liang, "Algorithms in
+privacy & security for data analytics and machine learning", 2020; Carlini & Wagner, "Towards
+evaluating the robustness of neural networks", S&P 2017.
 """
 
 from __future__ import annotations
@@ -235,6 +233,7 @@ def as_products(
     seen = _seen(pictures, weight.shape[-2:], stride, padding, dilation)
     taps, used = len(seen), len(seen) * pictures.shape[2]
     more = -used % _ALIGNED
+    # (networks, channels × taps and filling, rows, height, width), filled one tap at a time
     patches = pictures.new_zeros(len(weight), used + more, *seen[0].shape[2:])
     for index, pixels in enumerate(seen):
         patches[:, index:used:taps] = pixels
@@ -365,6 +364,7 @@ def stacked_layers(networks: Sequence[nn.Module]) -> nn.Sequential | None:
     """Return stacked layers of all networks, None if a layer has no stacked form."""
     if not all(type(network) is nn.Sequential for network in networks):
         return None
+    # folded: whether networks are groups of channels here, from the first convolution to flattening
     folded = False
     stacked: list[nn.Module] = []
     for layers in zip(*networks, strict=True):  # one architecture, so the numbers are equal

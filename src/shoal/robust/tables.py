@@ -1,11 +1,11 @@
 """Noisy votes for tables: each classifier answers a noisy copy of the query.
 
-Members are scikit-learn classifiers, typically one for each of several anonymized releases of one
-table; a query is a matrix of the same columns. Does not need torch.
+    NoisyVote                   members are scikit-learn classifiers, typically one for each of
+                                several anonymized releases of one table; does not need torch
+    as_matrix, pairs_of, …      rows as numbers: matrices, and frames by the names of their columns
+    check_fitted, check_width   classifiers, queries and units that belong together
 
-Rows for classifiers: matrices and frames of numbers.
-
-The classifiers of a vote over tables: fitting, queries, and checks that they match.
+Queries are matrices of the columns that the members were fitted to.
 """
 
 from __future__ import annotations

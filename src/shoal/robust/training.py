@@ -1,16 +1,14 @@
 """Training: all networks of an ensemble at once, each as if it were trained alone.
 
+    Member       a seed, a temperature, and rows: its own (`partitioned`) or all (`shared`)
+    train        for each epoch: shuffle, shift, forward, step; then a checkpoint
+    Checkpoint   the state of training in a safetensors file, which contains numbers and no code;
+                 one of other data, members or options is rejected
+
 Minimizes the cross-entropy of softmax(logits / T) by stochastic gradient descent with momentum, at
 the rate rate / (1 + decay · step): Table 4.2 of Liang, "Algorithms in privacy & security for data
 analytics and machine learning", 2020. Starting weights, shuffles and dropout depend only on the
 seed of a member.
-
-Checkpoints: the state of training in a file, from which an interrupted run resumes.
-
-Safetensors files, which contain numbers and no code. A checkpoint of other data, members or options
-is rejected.
-
-Members to train: each with a seed, a temperature, and its own rows or the same rows as all.
 """
 
 from __future__ import annotations

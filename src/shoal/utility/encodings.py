@@ -1,11 +1,13 @@
 """Encodings of released cells as features of fixed width.
 
-Three encodings. Flags, as in the study: 1 for every value that a cell covers; numeric columns with
-many values use 20 bins of equal width. Weights: the same, divided by their number. Midpoints: the
-position and width of the cell's range for ordered columns; weights for the others.
-de Spoelberch, "The limits of information loss metrics as measures for utility", 2020, 3.4.1.
+    flags       as in the study: 1 for every value that a cell covers; numeric columns with many
+                values use 20 bins of equal width
+    weights     the same, divided by their number
+    midpoints   position and width of the cell's range for ordered columns; weights for the others
 
-Feature matrices: each dictionary entry is encoded once, then gathered row by row.
+`Scale` encodes one column: each dictionary entry once, then gathered row by row by `Features`,
+which also encodes raw rows on the scales of the training rows. de Spoelberch, "The limits of
+information loss metrics as measures for utility", 2020, 3.4.1.
 """
 
 from __future__ import annotations
@@ -159,6 +161,7 @@ class Scale:
             last = self._slot[np.minimum(subsets.stops[inside], known) - 1]
             if self.binned:
                 first, last = self._published(cells, entries[inside], first, last)
+            # each run is a step up at its first flag and down behind its last; sums are the cover
             np.add.at(edges, (entries[inside], first), 1)
             np.add.at(edges, (entries[inside], last + 1), -1)
         flags = np.cumsum(edges, axis=1)[:, :-1] > 0

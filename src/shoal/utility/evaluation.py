@@ -1,13 +1,16 @@
 """Learning utility: models are trained on the release and tested on raw rows of other people.
 
-Scales, components and models are fitted on training rows only. In cross-validation the release
-itself was made from a table that includes the test rows, as in the study; to test on people who are
-not in the release, give a test table.
-de Spoelberch, "The limits of information loss metrics as measures for utility", 2020, 3.4.
+    Target.of        the labels to predict (`targets.py`)
+    split_folds      rounds of a cross-validation, or
+    split_by_table   one round with a given test table
+    _Training.run    for each round: scales fitted on training rows (`encodings.py`), models trained
+                     on released rows and on raw ones (`learners.py`), raw rows predicted
+    Utility          scores with intervals, next to those of raw rows and of the majority
 
-Training and test rows: folds of one table, or a table of other people.
-
-No person is in both: all rows of a person are in the same fold.
+No person is in both training and test: all rows of a person are in the same fold. In
+cross-validation the release itself was made from a table that includes the test rows, as in the
+study; to test on people who are not in the release, give a test table. de Spoelberch, "The limits
+of information loss metrics as measures for utility", 2020, 3.4.
 """
 
 from __future__ import annotations
@@ -113,7 +116,7 @@ def evaluate(
     for model, answers in predicted.items():
         for score in names:
             sides = (answers, predicted_raw.get(model, []), majority)
-            values, by_raw, by_most = (_values(goal, score, side) for side in sides)
+            values, by_raw, by_most = (_defined_scores(goal, score, side) for side in sides)
             low, high = over_folds(score, values)
             if test is not None and values:
                 low, high = over_rows(score, answers[0], seed, split.tested_groups)
@@ -212,7 +215,7 @@ def _names_of_scores(scores: Iterable[str] | None, task: str) -> list[str]:
     return names
 
 
-def _values(goal: Target, score: str, answers: Sequence[Predictions]) -> list[float]:
+def _defined_scores(goal: Target, score: str, answers: Sequence[Predictions]) -> list[float]:
     """Return the score of every round for which it is defined."""
     count: Callable[[Predictions], float | None] = SCORES[goal.task][score]
     return [value for value in map(count, answers) if value is not None]

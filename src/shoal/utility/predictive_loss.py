@@ -1,20 +1,17 @@
 """Predictive loss: the share of the information in the raw table that a release no longer conveys.
 
-An estimate of learning utility from counts, without training; a census takes a second or two. With
-a target, two readers guess the labels of raw records (see `predictive_readers`). Without one, the
-gains of all pairs of columns count: the log-likelihood of raw records under the released joint
-distribution of two columns minus that under their marginals, which is the mutual information of the
-columns if nothing was changed.
+An estimate of learning utility from counts, without training; a census takes a second or two.
 
-The cells of a release as a reader sees them: the possible values of each entry, by column.
+    with a target      two readers guess the labels of raw records: one adds up the evidence of each
+                       column, the other uses the nearest released records (`_nearest.py`). Neither
+                       uses other rows of the same person, the second not the record itself either.
+                       Their skill is 0 for guessing by the shares of the labels and 1 for certainty
+    without a target   the gains of all pairs of columns: the log-likelihood of raw records under
+                       the released joint distribution minus that under its marginals, which is the
+                       mutual information of the columns if nothing was changed
 
-Values are distinguished as by flags: numbers with more than 20 values by 20 bins.
-
-Two readers that guess a raw record's label from a release by counting, without fitting.
-
-One adds up the evidence of each column separately, the other uses the nearest released records.
-Neither uses other rows of the same person, and the second does not use the record itself either.
-Their skill is 0 for guessing by the shares of the labels and 1 for certainty.
+Cells are spread evenly over the values that they may stand for, numbers with many values in 20
+bins.
 """
 
 from __future__ import annotations
@@ -286,6 +283,8 @@ def _by_column(
     count.
     """
     further = _further_rows(release, weights, rows)
+    # naive Bayes: log shares of the labels, plus for each column how much likelier each label is
+    # among the records that may have the raw value
     totals = np.bincount(labels.codes, weights, minlength=labels.count)
     usual = totals / totals.sum()
     evidence = np.tile(np.log(np.maximum(totals, 0.5)), (len(rows), 1))
@@ -340,6 +339,7 @@ def _odds(evidence: Floats) -> Floats:
     best = evidence.argmax(axis=1)
     others = evidence.copy()
     others[rows, best] = -np.inf
+    # relative to the best label, so that exponentials neither overflow nor vanish
     second = others.max(axis=1, keepdims=True)
     rest = second[:, 0] + np.log(np.exp(others - second).sum(axis=1))
     top = evidence[rows, best][:, None]
@@ -372,6 +372,8 @@ def _nearest(
     class_of[training] = dense
     tests, own = rows_of_same_person(release.original, rows, weights > 0)
     single = owners(release.original) is None  # then a weighted row stands for several people
+    # Hamming distance between the flags of a cell and the single flag of a raw value: the flags
+    # that the cell covers, plus one, less two if it covers the value's own
     flags = [cells.shares > 0 for cells in all_cells]
     steps = [(f.sum(axis=1)[None, :] + 1 - 2 * f.T).astype(np.int32) for f in flags]
     starts = np.cumsum([0, *(step.size for step in steps)])

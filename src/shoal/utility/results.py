@@ -1,6 +1,13 @@
 """Results: the scores of each model with those of the raw table and of the majority baseline.
 
-Scores of predictions, and their confidence intervals.
+    Utility       a sequence of `Score`, as a table, a frame or JSON
+    Predictions   the predictions of one model for test rows, with the truth
+    SCORES        accuracy, auroc, r2, mae: each a function of `Predictions`
+    over_folds    interval of a mean over folds, by Student's t
+    over_rows     interval over test rows: exact for an accuracy, otherwise the bootstrap over
+                  people
+
+Every score is also computed with sampling weights, if the test rows have them.
 """
 
 from __future__ import annotations

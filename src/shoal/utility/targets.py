@@ -1,6 +1,9 @@
-"""Prediction targets: classes or numbers of a column that the release publishes unchanged.
+"""What is predicted, and splits that keep all rows of one person on the same side.
 
-Splits that keep all rows of one person on the same side.
+    Target          classes or numbers of a column that the release publishes unchanged
+    assign_folds    folds with balanced labels; no person is in two folds
+    tune_by_group   the same for estimators that split rows themselves
+    TestedPeople    the people of a test table, and which of them the training table has
 
 A model that is tested on people from its training rows recognizes them instead of predicting, so
 its score says nothing about new people.

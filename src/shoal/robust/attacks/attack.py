@@ -1,6 +1,12 @@
-"""The interface of attacks, the examples that they return, and the losses that they minimize.
+"""The interface of attacks, the examples that they return, and what their searches share.
 
-The search for the constant that weighs the penalty against the length, example by example.
+    Attack        a search for pictures near the originals that a model classifies differently
+    in_parts      examples for all rows, as many at a time as fit into memory
+    cross_entropy, excess, gradient
+                  losses, and how far an answer is from its goal
+    Constants     the constant that weighs the penalty against the length, searched for each example
+
+Arrays are (networks, rows, *shape of a picture).
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
 """Carlini–Wagner: the shortest perturbation for which the target has the highest logit.
 
 Minimizes ‖x′ − x‖² + c · max(max_{i≠t} Z(x′)_i − Z(x′)_t, −κ) by Adam over a variable that keeps x′
-inside the bounds; c is searched example by example.
-Carlini & Wagner, "Towards evaluating the robustness of neural networks", S&P 2017.
+inside the bounds; c is searched example by example. All examples run at once (`AdamSearch`):
 
-The search of Carlini–Wagner: Adam on all examples at once, each with its own constant.
-
-An example continues with its next constant as soon as its loss no longer falls, independently of
-the others, so that few steps are spent on converged examples. Finished examples are removed.
+    step     Adam on the variable of each active example
+    check    an example whose loss no longer falls continues with its next constant, independently
+             of the others
+    remove   finished examples leave the arrays
 
 As published, x′ = tanh(w), scaled to the bounds, and every search starts at the original. Pixels at
 the bounds, which are most pixels of a drawn digit, then need hundreds of steps to leave the range
 where tanh is flat. The default is x′ = sin(w), which they leave immediately. Until a search
 succeeds, the next one starts where the last one ended, with a small displacement, because that may
 have reached a ridge between two other classes. The last search starts at the best example and
-lowers its rate at the end.
+lowers its rate at the end. Carlini & Wagner, "Towards evaluating the robustness of neural
+networks", S&P 2017.
 """
 
 from __future__ import annotations
@@ -287,6 +287,8 @@ class AdamSearch:
     def _check(self) -> bool:
         """End converged searches and start the next; return whether any example is active."""
         state, attack = self.state, self.attack
+        # a search ends when its loss no longer falls or its steps run out; the last search of an
+        # example first lowers its rate, twice, before it may end
         before = state["before"]
         exact = state["last"] | attack.published
         fall = torch.where(exact, _MIN_FINE_FALL, _MIN_FALL)
@@ -337,6 +339,8 @@ class AdamSearch:
 
     def _remove_finished(self) -> bool:
         """Remove finished examples once there are many; return whether any example is active."""
+        # every network keeps as many slots as the one with the most active examples: arrays are
+        # rectangular, and the inactive rest of a network is computed for nothing
         most = int(self.active.sum(dim=1).max())
         if 0 < most <= _MIN_ACTIVE * self.rows.shape[1]:
             order = (~self.active).to(torch.int8).argsort(dim=1, stable=True)[:, :most]

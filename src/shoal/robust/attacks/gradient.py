@@ -1,20 +1,16 @@
-"""FGSM: one step of equal size for every pixel, along the sign of the loss's gradient.
+"""Attacks by gradients: FGSM, its iterations, saliency maps, and superimposed perturbations.
 
-Goodfellow, Shlens & Szegedy, "Explaining and harnessing adversarial examples", ICLR 2015.
+    FGSM            one step of equal size for every pixel, along the sign of the loss's gradient
+    IterativeFGSM   small signed steps, never farther from the original than epsilon
+    JSMA            few pixels, each as far as possible, chosen pair by pair: the value of a pair
+                    grows with how much it raises the target's logit and lowers the others
+    superimpose     the sum of the smallest perturbations found against single networks: a greedy
+                    attack on what many networks have in common
 
-Iterative FGSM: small signed steps, never farther from the original than epsilon.
-
-Kurakin, Goodfellow & Bengio, "Adversarial examples in the physical world", ICLR workshop 2017.
-
-JSMA: change few pixels, each as far as possible, chosen pair by pair from the logits' gradients.
-
-The value of a pair grows with how much it raises the target and lowers the other classes.
-Papernot et al., "The limitations of deep learning in adversarial settings", EuroS&P 2016.
-
-Superimposition: add up the smallest perturbations that were found against single networks.
-
-A greedy attack on what many networks have in common. Liang, "Algorithms in privacy & security for
-data analytics and machine learning", 2020, §4.3.3.
+Goodfellow, Shlens & Szegedy, "Explaining and harnessing adversarial examples", ICLR 2015; Kurakin,
+Goodfellow & Bengio, "Adversarial examples in the physical world", ICLR workshop 2017; Papernot et
+al., "The limitations of deep learning in adversarial settings", EuroS&P 2016; Liang, "Algorithms in
+privacy & security for data analytics and machine learning", 2020, §4.3.3.
 """
 
 from __future__ import annotations

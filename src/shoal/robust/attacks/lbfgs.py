@@ -88,17 +88,17 @@ class LBFGS:
                 return (pixels - start).square().sum(dim=2) + weight * sign * loss
 
             with repeatable():
-                found = minimized(objective, start, model.bounds, self.steps, self.memory)
+                pixels = minimized(objective, start, model.bounds, self.steps, self.memory)
                 with torch.no_grad():
-                    met = reached(model.logits(found.view(shape)), goals, targeted)
-            distances = (found - start).norm(dim=2)
+                    met = reached(model.logits(pixels.view(shape)), goals, targeted)
+            distances = (pixels - start).norm(dim=2)
             closer = met & (distances < lengths)
             lengths = torch.where(closer, distances, lengths)
-            best[closer] = found[closer]
+            best[closer] = pixels[closer]
             constants = constants.after(met)
         report(self.name, self.searches, self.searches)
-        found, success = best.view(shape), lengths.isfinite()
-        return Examples(originals, goals, found, success, targeted, model.bounds)
+        success = lengths.isfinite()
+        return Examples(originals, goals, best.view(shape), success, targeted, model.bounds)
 
 
 def minimized(
@@ -109,6 +109,7 @@ def minimized(
     pixels, past = start.clone(), _Memory(memory)
     values, slope = gradient(pixels, objective)
     for step in range(steps):
+        # pixels at a bound whose gradient points outward are fixed in this step
         outward = ((pixels <= low) & (slope > 0)) | ((pixels >= high) & (slope < 0))
         free = (~outward).to(slope.dtype)
         steepest = -slope * free
@@ -155,9 +156,8 @@ class _Memory:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.pairs: list[
-            tuple[Tensor, Tensor, Tensor]
-        ] = []  # step, change of the gradient, 1 / curvature or 0
+        # of each stored step: the step, the change of the gradient, and 1 / curvature or 0
+        self.pairs: list[tuple[Tensor, Tensor, Tensor]] = []
 
     def add(self, step: Tensor, turn: Tensor) -> None:
         """Store a step; one without curvature has no effect."""
