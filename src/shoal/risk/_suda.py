@@ -35,6 +35,7 @@ def split_groups(
     for group in range(groups):
         begin, stop = starts[group], starts[group + 1]
         used = 0
+        # count the values of the group; touched[:used] are those that occurred
         for i in range(begin, stop):
             row = rows[i]
             code = codes[row]
@@ -46,6 +47,7 @@ def split_groups(
             elif owner[code] != person[row] or several[row]:
                 mixed[code] = True
             count[code] += 1
+        # values of several people become the next groups; place: where their first row goes
         for i in range(used):
             code = touched[i]
             place[code] = -1
@@ -54,6 +56,7 @@ def split_groups(
                 finer_starts[finer] = end
                 finer += 1
                 end += count[code]
+        # a counting sort by value; rows of a single person leave the search and set their bit
         for i in range(begin, stop):
             row = rows[i]
             code = codes[row]
@@ -102,6 +105,8 @@ def find_uniques(
     numbers[1] = number + 1
     for column in range(first + 1, second):
         numbers[1] += sizes_below[column, most - 2]
+    # depth first: path[1 … depth] are the columns of the current set behind the first one; going
+    # deeper adds columns to the right of the last, and groups at each depth are kept for going back
     while depth:
         column = path[depth] + 1
         if column == columns or (depth == 1 and column > second):
@@ -144,6 +149,7 @@ def score_rows(
                 unique[number, word] |= unique[parents[number], word]
     for number in range(len(parents)):
         size = sizes[number]
+        # minimal: unique on the set, and on none of the sets without one of its columns
         for word in range(begin, end):
             bits = unique[number, word]
             if size > 1:

@@ -8,7 +8,7 @@ rows of the release stay on disk.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -64,19 +64,19 @@ class Caveats:
 
     def _linked(self, say: Say) -> list[str]:
         """Return whom linked rows single out beyond the guarantee, in words."""
-        found = self.linked
-        if found is None:
+        rows = self.linked
+        if rows is None:
             return []
         sentences = []
-        if found.by_count:
+        if rows.by_count:
             sentences.append(
-                f"{listed_names(found.columns)} links the rows of a person: their number and the "
-                f"quasi-identifiers single out {say(found.by_count, found.people)}"
+                f"{listed_names(rows.columns)} links the rows of a person: their number and the "
+                f"quasi-identifiers single out {say(rows.by_count, rows.people)}"
             )
-        if found.by_values > found.by_count:
+        if rows.by_values > rows.by_count:
             sentences.append(
-                f"{listed_names(found.columns)} links the rows of a person: all values in them "
-                f"together single out {say(found.by_values, found.people)}"
+                f"{listed_names(rows.columns)} links the rows of a person: all values in them "
+                f"together single out {say(rows.by_values, rows.people)}"
             )
         return sentences
 
@@ -130,8 +130,7 @@ def caveats_of(release: LargeRelease) -> Caveats:
 
     People with several rows are not counted by the values of their classes.
     """
-    found = Caveats(release.singling_out, _same_values(release))
-    return replace(found, linked=release.linked_rows)
+    return Caveats(release.singling_out, _same_values(release), linked=release.linked_rows)
 
 
 def singling_out_of(release: LargeRelease) -> SinglingOut:
@@ -185,9 +184,9 @@ def _same_values(release: LargeRelease) -> tuple[Homogeneity, ...]:
 
 
 def _homogeneity(release: LargeRelease, name: str) -> Homogeneity:
-    found, rows = release.published_rows(text=False)
+    columns, rows = release.published_rows(text=False)
     encoded = release.source.encoded[name]
-    cells = {quasi: each.values for quasi, each in found.items()}
+    cells = {quasi: each.values for quasi, each in columns.items()}
     counting = Counting(rows.count_classes, rows.count_with_value, cells, rows.total)
     origin = Marginals(
         (encoded.column,), total=release.source.records, by_value={name: encoded.counts}

@@ -28,8 +28,8 @@ from shoal.table.column import Column, Role
 from shoal.table.linked import linked_sets, profiles
 from shoal.table.people import Unit, count_distinct, group
 
-# Below one person in 20, and for fewer than 5, values are rare as they are in every table. Above, a
-# column works as an identifier.
+# below one person in 20, and for fewer than 5, values are rare as they are in every table; above, a
+# column works as an identifier
 NOTABLE_SHARE = 0.05
 NOTABLE_PEOPLE = 5
 _MAX_NAMED = 3
@@ -95,8 +95,8 @@ class SinglingOut:
     @property
     def identifying(self) -> tuple[Uniques, ...]:
         """The columns that alone single out many people, worst first."""
-        found = [each for each in self.columns if is_notable(each.alone, each.people)]
-        return tuple(sorted(found, key=lambda each: -each.alone))
+        notable = [each for each in self.columns if is_notable(each.alone, each.people)]
+        return tuple(sorted(notable, key=lambda each: -each.alone))
 
     @property
     def notable(self) -> bool:

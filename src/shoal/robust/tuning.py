@@ -158,6 +158,7 @@ def _measured(
     """Count the votes of the first networks; only examples against one of them count."""
     temperatures, truth = model.temperatures[:count], labels.to(model.device)
     votes = count_votes(clean[:count], temperatures)
+    # examples against network i count only if network i votes; those made without a network always
     against = len(examples.adversarial)
     used = min(count, against) if against == model.networks else against
     rows = used * len(examples.goals)

@@ -38,6 +38,7 @@ def nearest_votes(
             begin = begins[test, column]
             for one in range(classes):
                 distance[one] += steps[begin + entries[column, one]]
+        # distances are few and whole: visit them in ascending order until all votes are given
         left = float(neighbours)
         beyond = -1
         while left > 0:

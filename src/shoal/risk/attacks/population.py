@@ -88,6 +88,8 @@ def population_attack(weights: Any, presence: Any, truth: Any) -> PopulationAtta
     people, records = fit.shape
     chances = _check_chances(presence, people)
     person = _check_truth(truth, people, records)
+    #             records           empty places
+    # person i    chance · fit      1 − chance, in each
     empty = np.repeat((1 - chances)[:, None], people - records, axis=1)
     matrix = np.hstack([chances[:, None] * fit, empty])
     present = np.zeros(people, dtype=np.bool_)

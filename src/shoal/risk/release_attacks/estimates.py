@@ -131,6 +131,7 @@ def _estimate(trial: Trial, deviations: float) -> AttackRisk:
         )
     risk = beyond(success, control)
     against = _correlation(success, shares[0]) if trial.exclusive else 0.0
+    # square-and-add: how far the risk moves if each share moves to its own end
     below = _together(risk - beyond(low, control), risk - beyond(success, most), against)
     above = _together(beyond(high, control) - risk, beyond(success, least) - risk, against)
     return AttackRisk(

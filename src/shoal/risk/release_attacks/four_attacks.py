@@ -351,6 +351,7 @@ class _Votes:
         if 2 * len(known) < len(numbers):
             return np.nan  # most are missing
         stops = np.searchsorted(known, known + 2 * self._tolerance, side="right")
+        # the window of twice the tolerance that holds the most numbers
         first = int(np.argmax(stops - np.arange(len(known))))
         return float((known[first] + known[stops[first] - 1]) / 2)
 
@@ -362,6 +363,7 @@ class _Votes:
         which = cells.run_entry[voting]
         shares = times[which] / cells.sizes[which]
         size = self._column.domain + 1
+        # votes of runs as steps up and down; their running sum is the votes of each code
         changes = np.bincount(cells.starts[voting], shares, size)
         changes -= np.bincount(cells.stops[voting], shares, size)
         return float(np.argmax(np.round(np.cumsum(changes)[:-1], 9)))
@@ -411,11 +413,12 @@ def halves(sources: Sources) -> tuple[list[str], list[str]]:
     Columns are ordered by the number of values that would separate as many rows if they were
     equally frequent, and dealt one to each half and then back.
     """
-    ranked = sorted(sources.quasi, key=lambda name: -_values(sources.quasi[name]))
+    ranked = sorted(sources.quasi, key=lambda name: -_effective_values(sources.quasi[name]))
     return ranked[0::4] + ranked[3::4], ranked[1::4] + ranked[2::4]
 
 
-def _values(cells: Cells) -> float:
+def _effective_values(cells: Cells) -> float:
+    """Return the number of values that would separate as many rows if equally frequent."""
     counts = np.bincount(cells.codes).astype(np.float64)
     return float(counts.sum() ** 2 / (counts**2).sum())
 
@@ -446,6 +449,7 @@ def recognize_members(sources: Sources, attacks: int, seed: int) -> AttackRisk:
         space.search(sources.draw(attacks, rng, control=control), 1).distances[:, 0]
         for control in (False, True)
     )
+    # every other person teaches the threshold, the rest are judged by it
     threshold = best_threshold(members[0::2], others[0::2])
     return estimate_risk(
         [
@@ -493,6 +497,7 @@ def single_out(sources: Sources, attacks: int, seed: int) -> AttackRisk:
         crowds.append(Crowd(sources, slice(sources.originals, None)))
     cells = list(sources.quasi.values())
     entries = _rarest_rows(sources, attacks, rng)
+    # the naive guesser states the same cells, each column shuffled on its own
     mixed = np.stack([rng.permutation(column) for column in entries.T], axis=1)
     everything = np.ones(entries.shape, dtype=np.bool_)
     several = _some_columns(entries.shape, rng) if len(cells) > 2 else None

@@ -92,6 +92,8 @@ def _of_column(name: str, cells: Cells, sources: Sources) -> ListedMembers:
 
     inside, outside = slice(0, originals), slice(originals, None)
     own = known & (holders == 1)
+    # people of the control group who are alone with a value that the original lacks: a cell that
+    # writes it out does so by chance
     strange = known & (holders == 0) & (others == 1) & np.isfinite(shortest)
     total, controls = sources.people_counts
     return ListedMembers(
@@ -132,7 +134,7 @@ def listing_columns(release: Release) -> list[str]:
         ['name']
     """
     table = release.original
-    found = []
+    listing = []
     for name, recoding in release.recodings.items():
         column, holders = recoding.column, table.people_with(name)
         used = np.bincount(recoding.codes, minlength=len(recoding.labels)) > 0
@@ -146,5 +148,5 @@ def listing_columns(release: Release) -> list[str]:
         sets = [e for label, e in labels.items() if label is not None and label[:1] == "{"]
         members = recoding.subsets.take(np.array(sets, dtype=np.int64)).flat()[1]
         if shown or own[members].any():
-            found.append(name)
-    return found
+            listing.append(name)
+    return listing
