@@ -88,7 +88,7 @@ def mark(levels, ways, led, peaks, deadline, bottom, top, room, chances):
         marked, other = other, marked
         marked[: there - here] = 0.0
         for s in range(levels.begins[level], levels.begins[level + 1]):
-            # below `top` the marked item still waits, so that one fewer of its deadline can be taken
+            # below `top` the marked item still waits: one fewer of its deadline can be taken
             if level < top:
                 others = levels.free[s] - (levels.deadline[s] == deadline)
                 marked[levels.source[s]] += other[levels.target[s]] * others
