@@ -56,9 +56,9 @@ class Caveats:
         say: formats a count of people and its total; groups: the word for a group of people.
         """
         same_value = [
-            self.describe(found, say, groups)
-            for found in self.same_value
-            if found.usual < 1 and is_notable(found.certain, found.people)
+            self.describe(result, say, groups)
+            for result in self.same_value
+            if result.usual < 1 and is_notable(result.certain, result.people)
         ]
         return [*self.singling_out.sentences(say), *same_value, *self._linked(say)]
 
@@ -80,12 +80,12 @@ class Caveats:
             )
         return sentences
 
-    def describe(self, found: Homogeneity, say: Say = count_of, groups: str = "class") -> str:
+    def describe(self, result: Homogeneity, say: Say = count_of, groups: str = "class") -> str:
         """Return in words how many classes and people have one value of a sensitive column."""
-        every = counted(found.groups, groups if self.by_class else "group")
+        every = counted(result.groups, groups if self.by_class else "group")
         return (
-            f"in {found.certain_groups:,} of {every}, with {say(found.certain, found.people)}, "
-            f"everyone has the same {found.column}"
+            f"in {result.certain_groups:,} of {every}, with {say(result.certain, result.people)}, "
+            f"everyone has the same {result.column}"
         )
 
 
@@ -113,15 +113,15 @@ def caveats(source: Source) -> Caveats:
     return Caveats(singling_out(classes), same, by_class, linked)
 
 
-def to_dict(found: Homogeneity) -> dict[str, Any]:
+def to_dict(result: Homogeneity) -> dict[str, Any]:
     """Return how many classes and people have one value, as plain data."""
     return {
-        "classes": found.groups,
-        "same_value_classes": found.certain_groups,
-        "people": found.people,
-        "same_value_people": found.certain,
-        "same_value_share": found.certain_share,
-        "largest_share": found.largest,
+        "classes": result.groups,
+        "same_value_classes": result.certain_groups,
+        "people": result.people,
+        "same_value_people": result.certain,
+        "same_value_share": result.certain_share,
+        "largest_share": result.largest,
     }
 
 

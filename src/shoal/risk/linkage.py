@@ -207,18 +207,18 @@ def link_published(
     records = len(next(iter(published.values())).codes)
     if not records or not len(identified):
         raise InputError("nothing to link: the release or the identified table has no rows")
-    found = fit_people(published, identified)
-    assigned = best_assignment(found.fits)
-    degrees, ones = found.records_of, np.ones(len(identified), dtype=np.int64)
+    fitting = fit_people(published, identified)
+    assigned = best_assignment(fitting.fits)
+    degrees, ones = fitting.records_of, np.ones(len(identified), dtype=np.int64)
     person_of_row = identified.person
     single = by_person((degrees == 1).astype(np.int64), ones, person_of_row, np.maximum)[0]
     most = by_person(degrees, ones, person_of_row, np.maximum)[0]
     success = None
     if truth is not None and person_of_row is None and person is None:
-        success = success_of(found, assigned, truth, records, seed)
+        success = success_of(fitting, assigned, truth, records, seed)
     elif truth is not None:
         success = people_success(
-            found, assigned, Truth.of(truth, records, person_of_row, person), seed
+            fitting, assigned, Truth.of(truth, records, person_of_row, person), seed
         )
     return Linkage(
         tuple(published),
@@ -313,17 +313,17 @@ class Truth:
         return cls(whom, people, owner)
 
 
-def people_success(found: Fitting, assigned: Assignment, truth: Truth, seed: int) -> Success:
+def people_success(fitting: Fitting, assigned: Assignment, truth: Truth, seed: int) -> Success:
     """Return how often links are right if people have several rows or records.
 
     Parameters:
-        found: The identified rows and the records that they fit.
+        fitting: The identified rows and the records that they fit.
         assigned: The links, by kinds of rows and of records.
         truth: The person of each row and record.
         seed: Seed of random tie-breaking.
     """
     present = len(np.unique(truth.owner[truth.owner != ABSENT]))
-    drawn = [_right_links(found, assigned, truth, seed + turn) for turn in range(_DRAWS)]
+    drawn = [_right_links(fitting, assigned, truth, seed + turn) for turn in range(_DRAWS)]
     right, links = drawn[0]
     hits = int((right > 0).sum())
     records = len(truth.owner)
@@ -333,16 +333,16 @@ def people_success(found: Fitting, assigned: Assignment, truth: Truth, seed: int
         float(np.mean([(each > 0).sum() for each, _ in drawn])),
         clustered_proportion(right, links),
         proportion(hits, present),
-        _guess(found, truth, seed),
+        _guess(fitting, truth, seed),
         _blind(truth, records),
     )
 
 
 def _right_links(
-    found: Fitting, assigned: Assignment, truth: Truth, seed: int
+    fitting: Fitting, assigned: Assignment, truth: Truth, seed: int
 ) -> tuple[Counts, Counts]:
     """(people,) correct links and all links of each person, ties broken at random."""
-    row, record = broken_ties(found, assigned, seed)
+    row, record = broken_ties(fitting, assigned, seed)
     whom = truth.whom[row]
     right = truth.owner[record] == whom
     return (
@@ -351,16 +351,16 @@ def _right_links(
     )
 
 
-def _guess(found: Fitting, truth: Truth, seed: int) -> Interval:
+def _guess(fitting: Fitting, truth: Truth, seed: int) -> Interval:
     """Return the number of people found by a random matching record for each row."""
-    edges = KindEdges(*found.fits.edges, len(found.fits.copies))
-    asking = Members.of(found.people, Unit((), truth.whom, truth.people))
-    held = np.where(truth.owner == ABSENT, np.int32(-1), found.records)
+    edges = KindEdges(*fitting.fits.edges, len(fitting.fits.copies))
+    asking = Members.of(fitting.people, Unit((), truth.whom, truth.people))
+    held = np.where(truth.owner == ABSENT, np.int32(-1), fitting.records)
     owner = Unit((), np.maximum(truth.owner, 0), truth.people)
     own = edges.own_of(asking, Members.of(held, owner))
-    fitting = np.maximum(edges.sum_records(found.fits.copies)[asking.place], 1)
+    matching = np.maximum(edges.sum_records(fitting.fits.copies)[asking.place], 1)
     chances = at_least_once(
-        np.repeat(own / fitting, asking.rows), np.repeat(asking.person, asking.rows), truth.people
+        np.repeat(own / matching, asking.rows), np.repeat(asking.person, asking.rows), truth.people
     )
     return sum_of_chances(chances, seed)
 
@@ -372,30 +372,30 @@ def _blind(truth: Truth, records: int) -> float:
 
 
 def success_of(
-    found: Fitting, assigned: Assignment, truth: Counts, records: int, seed: int
+    fitting: Fitting, assigned: Assignment, truth: Counts, records: int, seed: int
 ) -> Success:
     """Return how often links are right if each row and each record is a different person.
 
     Parameters:
-        found: The identified rows and the records that they fit.
+        fitting: The identified rows and the records that they fit.
         assigned: The links, by kinds of rows and of records.
         truth: (identified rows,) the record of each person, ABSENT if there is none.
         records: Number of released records.
         seed: Seed of random tie-breaking.
     """
     present = truth != ABSENT
-    people, own = found.people[present], found.records[truth[present]]
-    width = np.int64(len(found.fits.copies))
+    people, own = fitting.people[present], fitting.records[truth[present]]
+    width = np.int64(len(fitting.fits.copies))
     edges = assigned.people * width + assigned.records
     mine = people * width + own
     edge = np.minimum(np.searchsorted(edges, mine), max(len(edges) - 1, 0))
     fits: Bools = edges[edge] == mine if len(edges) else np.zeros(len(mine), dtype=np.bool_)
     truly = np.bincount(edge[fits], minlength=len(edges))  # people whose own record has the kind
-    sizes = found.fits.people[assigned.people] * found.fits.copies[assigned.records]
+    sizes = fitting.fits.people[assigned.people] * fitting.fits.copies[assigned.records]
     expected = float((assigned.linked * truly / sizes).sum())
-    person, record = broken_ties(found, assigned, seed)
+    person, record = broken_ties(fitting, assigned, seed)
     hits = int((truth[person] == record).sum())
-    chances = np.where(fits, 1 / np.maximum(found.records_of[present], 1), 0.0)
+    chances = np.where(fits, 1 / np.maximum(fitting.records_of[present], 1), 0.0)
     count = int(present.sum())
     return Success(
         count,
@@ -408,13 +408,13 @@ def success_of(
     )
 
 
-def broken_ties(found: Fitting, assigned: Assignment, seed: int) -> tuple[Counts, Counts]:
+def broken_ties(fitting: Fitting, assigned: Assignment, seed: int) -> tuple[Counts, Counts]:
     """Return the linked rows and their records, drawn at random within each kind."""
     rng = np.random.default_rng(seed)
     edges = np.repeat(np.arange(len(assigned.linked)), assigned.linked)
     dealt = []
     # shuffle the rows of each kind, then give the n-th link of a kind its n-th row
-    for kinds, ends in ((found.people, assigned.people), (found.records, assigned.records)):
+    for kinds, ends in ((fitting.people, assigned.people), (fitting.records, assigned.records)):
         shuffled = rng.permutation(len(kinds))
         shuffled = shuffled[np.argsort(kinds[shuffled], kind="stable")]
         begins = np.concatenate(([0], np.cumsum(np.bincount(kinds, minlength=kinds.max() + 1))))

@@ -194,11 +194,11 @@ def _sensitive(release: Release) -> Table | None:
 
 def _holds(release: Release, classes: Classes) -> Bools:
     """(classes,) whether the parts of the model about sensitive columns hold."""
-    kept = np.ones(len(classes), dtype=np.bool_)
+    holding = np.ones(len(classes), dtype=np.bool_)
     for part in release.model.parts:
         if part.columns:
-            kept &= part.holds(classes)
-    return kept
+            holding &= part.holds(classes)
+    return holding
 
 
 MAX_CUTS = 32  # cuts of a class by one column, evenly spread

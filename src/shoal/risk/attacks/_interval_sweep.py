@@ -94,9 +94,9 @@ def mark(levels, ways, led, peaks, deadline, bottom, top, room, chances):
                 marked[levels.source[s]] += other[levels.target[s]] * others
             elif levels.deadline[s] == deadline:
                 marked[levels.source[s]] += led[there + levels.target[s]]
-        found, every = 0.0, 0.0
+        taken, every = 0.0, 0.0
         for state in range(there - here):
             marked[state] /= peaks[level]
-            found += ways[here + state] * marked[state]
+            taken += ways[here + state] * marked[state]
             every += ways[here + state] * led[here + state]
-        chances[level - bottom] = found / every
+        chances[level - bottom] = taken / every

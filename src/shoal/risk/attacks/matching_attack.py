@@ -172,7 +172,7 @@ def _check(
         if name not in known:
             raise unknown("no known attribute", name, known)
     lengths = [{len(side[name]) for name in known} for side in (known, released)]
-    if any(len(found) > 1 for found in lengths):
+    if any(len(each) > 1 for each in lengths):
         raise InputError("every attribute must have one value for each entity")
     return lengths[0].pop(), lengths[1].pop()
 

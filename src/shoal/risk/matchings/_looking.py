@@ -57,13 +57,13 @@ def weigh_row(mass, of_type, slot_type, share):
     Four independent sums, so that no addition waits for the one before.
     """
     one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    whole = len(mass) // 4 * 4
-    for c in range(0, whole, 4):
+    even = len(mass) // 4 * 4
+    for c in range(0, even, 4):
         one += mass[c] * of_type[slot_type[c]] * share[c]
         two += mass[c + 1] * of_type[slot_type[c + 1]] * share[c + 1]
         three += mass[c + 2] * of_type[slot_type[c + 2]] * share[c + 2]
         four += mass[c + 3] * of_type[slot_type[c + 3]] * share[c + 3]
-    for c in range(whole, len(mass)):
+    for c in range(even, len(mass)):
         one += mass[c] * of_type[slot_type[c]] * share[c]
     return (one + two) + (three + four)
 
@@ -76,9 +76,9 @@ def weigh_swaps(links, records, look, row):
         return weigh_row(links.mass[start:stop], look.of_type, look.slot_type, look.share)
     total = 0.0
     for edge in range(start, stop):
-        found = class_of(links, row, edge)
+        other = class_of(links, row, edge)
         inside = 0.0
-        for slot in range(records.first[found], records.first[found + 1]):
+        for slot in range(records.first[other], records.first[other + 1]):
             inside += look.of_type[look.slot_type[slot]] * look.share[slot]
         total += links.mass[edge] * inside
     return total
@@ -146,9 +146,9 @@ def look_at(links, records, walker, look, wanted):
         if row != last:
             swaps = weigh_swaps(links, records, look, row)
             last = row
-        found = crack(links, records, walker, look, record, wanted, swaps)
-        look.cracks[record] += found
-        total += found
+        chance = crack(links, records, walker, look, record, wanted, swaps)
+        look.cracks[record] += chance
+        total += chance
     spread(links, look.of_type, wanted, 0.0)
     look.seen[wanted] += 1
     return total

@@ -55,15 +55,15 @@ class Steps(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def expand(states, choices, steps, table, found):
+def expand(states, choices, steps, table, after_states):
     """List all steps from the states; return their number and that of the states they reach.
 
     states: (states,) before the column. steps: written, room for one for each state and choice.
     table: (2^b,) scratch, all _EMPTY: a hash table with linear probing, from a state to its number;
         at least twice as large as the number of states that can be reached.
-    found: written, the states after the column; room for one for each step.
-    Invariant: found[:reached] are distinct, the table has exactly those, and the first `made` steps
-    are complete.
+    after_states: written, the states after the column; room for one for each step.
+    Invariant: after_states[:reached] are distinct, the table has exactly those, and the first
+    `made` steps are complete.
     """
     mask = len(table) - 1
     made, reached = 0, 0
@@ -79,11 +79,11 @@ def expand(states, choices, steps, table, found):
                 continue
             after &= ~choices.ending
             place = np.int64((np.uint64(after) * _HASH) >> np.uint64(32)) & mask
-            while table[place] != _EMPTY and found[table[place]] != after:
+            while table[place] != _EMPTY and after_states[table[place]] != after:
                 place = (place + 1) & mask
             if table[place] == _EMPTY:
                 table[place] = reached
-                found[reached] = after
+                after_states[reached] = after
                 reached += 1
             steps.source[made] = source
             steps.target[made] = table[place]

@@ -211,10 +211,10 @@ def attack(
     )
 
 
-def _isolated_notes(found: AttackRisk) -> list[str]:
+def _isolated_notes(result: AttackRisk) -> list[str]:
     """State rows that fit exactly one person, which the interval leaves to chance."""
-    way = next((way for way in found.ways if way.name == COMPLETE_ROWS), None)
-    if way is None or found.flagged:
+    way = next((way for way in result.ways if way.name == COMPLETE_ROWS), None)
+    if way is None or result.flagged:
         return []
     rows, chance = (round((share or 0.0) * way.attacks) for share in (way.success, way.control))
     if rows <= chance:
@@ -240,16 +240,16 @@ def _control_notes(controls: int) -> list[str]:
     return []
 
 
-def _sentence(name: str, found: AttackRisk, control: int | None) -> str:
+def _sentence(name: str, result: AttackRisk, control: int | None) -> str:
     title = name.replace("_", " ")
-    if not found.attacks and name == "membership" and control is None:
+    if not result.attacks and name == "membership" and control is None:
         return f"{title}: not measured, it needs a control group"
-    if not found.attacks:
+    if not result.attacks:
         return f"{title}: not possible with these columns"
-    share = f"{100 * found.risk:.1f} % ({100 * found.low:.1f} to {100 * found.high:.1f} %)"
+    share = f"{100 * result.risk:.1f} % ({100 * result.low:.1f} to {100 * result.high:.1f} %)"
     if control is None:
         return f"{title}: {share} of attacks succeed, including those that succeed by chance"
-    if found.flagged:
+    if result.flagged:
         return f"{title}: {share} of attacks succeed beyond the control group: {_MEANINGS[name]}"
     return f"{title}: not more than in the control group, beyond chance; the risk is {share}"
 
@@ -294,8 +294,8 @@ def _equally_near(space: Space, rows: Counts) -> list[tuple[int, ...]]:
     near = space.search(rows, _NEIGHBOURS, EXACT)
     tied = near.distances <= near.distances[:, :1] + EXACT
     return [
-        tuple(sorted(found[kept].tolist()))
-        for found, kept in zip(near.rows, tied & (near.rows >= 0), strict=True)
+        tuple(sorted(combinations[nearest].tolist()))
+        for combinations, nearest in zip(near.rows, tied & (near.rows >= 0), strict=True)
     ]
 
 

@@ -76,16 +76,16 @@ class Space:
                 missing.
         """
         distances = np.full((len(rows), count), np.inf)
-        found = np.full((len(rows), count), -1, dtype=np.int64)
+        neighbours = np.full((len(rows), count), -1, dtype=np.int64)
         width = max(sum(len(cells) for cells in self._cells), len(self._bins) * 8, 1)
         batch = max(_MAX_BYTES // width, 1)
         for start in range(0, len(rows), batch):
             report("searching neighbours", start, len(rows))
             part = slice(start, start + batch)
-            self._search(rows[part], distances[part], found[part], slack)
-        return Neighbours(distances, np.where(found >= 0, self._order[found], -1))
+            self._search(rows[part], distances[part], neighbours[part], slack)
+        return Neighbours(distances, np.where(neighbours >= 0, self._order[neighbours], -1))
 
-    def _search(self, rows: Counts, distances: Floats, found: Counts, slack: float) -> None:
+    def _search(self, rows: Counts, distances: Floats, neighbours: Counts, slack: float) -> None:
         from shoal.risk.release_attacks._nearest import find_nearest
 
         ordered = [cells for cells in self._cells if cells.column.ordered]
@@ -118,7 +118,7 @@ class Space:
             np.zeros(len(self._cells) + 1),
             self._priority,
             distances,
-            found,
+            neighbours,
         )
 
 
@@ -224,10 +224,10 @@ def _starts(columns: Sequence[Cells]) -> list[tuple[Cells, int]]:
 
 def _blank(cells: Cells) -> Bools:
     """(entries,) whether the entry stands for a missing value, among others."""
-    found = np.zeros(len(cells), dtype=np.bool_)
+    blank = np.zeros(len(cells), dtype=np.bool_)
     if cells.column.missing is not None:
-        found[cells.holding(cells.column.missing)] = True
-    return found
+        blank[cells.holding(cells.column.missing)] = True
+    return blank
 
 
 def _points(cells: Cells, rows: Counts) -> Floats:
