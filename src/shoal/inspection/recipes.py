@@ -103,10 +103,10 @@ def _code_digits(name: str, values: Any) -> int | None:
     Codes are text, or numbers with the name of a code, all with the same number of digits. Some may
     have an extension after a hyphen, such as 12345-6789.
     """
-    whole = pa.types.is_integer(values.type)
-    if len(values) < 2 or (whole and not re.search(_CODES, folded_name(name))):
+    are_integers = pa.types.is_integer(values.type)
+    if len(values) < 2 or (are_integers and not re.search(_CODES, folded_name(name))):
         return None
-    if not whole and not is_text(values.type):
+    if not are_integers and not is_text(values.type):
         return None
     texts = values.cast(pa.large_string())
     bare = texts.filter(pc.ascii_is_decimal(texts))
@@ -126,6 +126,7 @@ def _widths(span: Fraction, usual: Fraction, *, whole: bool) -> list[int | float
     """
     if not 0 < span < sys.float_info.max:
         return []
+    # a power of ten below a third of the range: the narrowest width makes 6 to 60 intervals
     unit = Fraction(10) ** math.floor(math.log10(usual / 3))
     widths = [unit / 2, unit, unit * 2, unit * 4]
     return [

@@ -265,9 +265,10 @@ def order_bands(labels: Sequence[str]) -> list[str] | None:
     (['<18', '18-64', '65+'], None)
     """
     ends = {label: band(label) for label in labels}
-    found = {label: pair for label, pair in ends.items() if pair is not None}
-    if len(found) < max(len(ends), 2) or all(low == high for low, high in found.values()):
+    bands = {label: pair for label, pair in ends.items() if pair is not None}
+    # not for labels that are only numbers: their order needs no suggestion
+    if len(bands) < max(len(ends), 2) or all(low == high for low, high in bands.values()):
         return None
-    ordered = sorted(found, key=lambda label: found[label])
-    apart = all(found[one][1] <= found[next_one][0] for one, next_one in pairwise(ordered))
-    return ordered if apart and len(set(found.values())) == len(found) else None
+    ordered = sorted(bands, key=lambda label: bands[label])
+    apart = all(bands[one][1] <= bands[next_one][0] for one, next_one in pairwise(ordered))
+    return ordered if apart and len(set(bands.values())) == len(bands) else None

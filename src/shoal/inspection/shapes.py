@@ -211,6 +211,7 @@ def _apart(numbers: Floats) -> list[int]:
     A negative code is if no other number is negative and they span more than 1. Any other code is
     if the gap between it and the others is wider than half of their range.
     """
+    # codes that turn out to be ordinary join the others, which may make further codes ordinary
     is_code = np.isin(numbers, _NUMBERS)
     while is_code.any() and (~is_code).sum() > 1:
         others = numbers[~is_code]
@@ -229,11 +230,11 @@ def offer_codes(
     codes: Mapping[str, Codes], encoded: Mapping[str, Column | None]
 ) -> Iterator[tuple[list[str], str]]:
     """Yield, for each code, the columns that have it and what to do about it."""
-    found: dict[tuple[str, str | None], dict[str, int]] = {}
+    by_code: dict[tuple[str, str | None], dict[str, int]] = {}
     for name, each in codes.items():
         for code, rows in each.rows.items():
-            found.setdefault((code, each.others), {})[name] = rows
-    for (code, others), columns in found.items():
+            by_code.setdefault((code, each.others), {})[name] = rows
+    for (code, others), columns in by_code.items():
         cells = counted(sum(columns.values()), "cell")
         hint = f"{code} in {cells} may mean a missing value"
         hint += f", because the other values are {others}" if others else ""

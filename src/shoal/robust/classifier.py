@@ -284,17 +284,17 @@ def as_pictures(
 
 def check_shape(pictures: Tensor, shape: tuple[int, ...] | None) -> None:
     """Raise an error if pictures do not have the shape that the networks expect."""
-    found = tuple(pictures.shape[1:])
-    if shape is None or found == tuple(shape):
+    given = tuple(pictures.shape[1:])
+    if shape is None or given == tuple(shape):
         return
     remedy = ""
     if tuple(pictures.shape) == tuple(shape):
         remedy = "; for a single picture use images.unsqueeze(0)"
-    elif found == tuple(shape[1:]) and shape[0] == 1:
+    elif given == tuple(shape[1:]) and shape[0] == 1:
         remedy = "; add the channel with images.unsqueeze(1)"
-    elif found == (*shape[1:], shape[0]):
+    elif given == (*shape[1:], shape[0]):
         remedy = "; move the channels first with images.movedim(-1, 1)"
-    raise InputError(f"the networks take pictures of shape {tuple(shape)}, not {found}{remedy}")
+    raise InputError(f"the networks take pictures of shape {tuple(shape)}, not {given}{remedy}")
 
 
 def as_classes(name: str, given: Any, *, rows: int, classes: int | None = None) -> Tensor:
@@ -302,16 +302,18 @@ def as_classes(name: str, given: Any, *, rows: int, classes: int | None = None) 
 
     classes: number of classes, if it is known.
     """
-    found = _as_tensor(name, given)
-    if found.ndim != 1:
+    classes_given = _as_tensor(name, given)
+    if classes_given.ndim != 1:
         raise InputError(
-            f"{name} must be one number per picture, not of shape {tuple(found.shape)}"
+            f"{name} must be one number per picture, not of shape {tuple(classes_given.shape)}"
         )
-    if len(found) != rows:
-        raise InputError(f"{name} must be one per picture: {rows} pictures, {len(found)} {name}")
-    if found.is_floating_point() or found.is_complex() or found.dtype == torch.bool:
-        raise InputError(f"{name} must be whole numbers, not {_name(found.dtype)}")
-    integers = found.long()
+    if len(classes_given) != rows:
+        count = len(classes_given)
+        raise InputError(f"{name} must be one per picture: {rows} pictures, {count} {name}")
+    kind = classes_given.dtype
+    if kind.is_floating_point or kind.is_complex or kind == torch.bool:
+        raise InputError(f"{name} must be whole numbers, not {_name(kind)}")
+    integers = classes_given.long()
     check_classes(name, integers, classes)
     return integers
 

@@ -171,6 +171,7 @@ class NoisyVote:
         check_width(given.shape[1], members, self.units)
         votes = np.zeros((len(given), len(self.classes_)), dtype=np.int64)
         likely = np.zeros(votes.shape)
+        # every member sees its own noise, and may know only some of the classes
         for member in members if len(given) else ():
             noisy = given + self._noise(stream.generator(), given.shape)
             shares = probabilities(member, noisy)
@@ -270,12 +271,12 @@ def spread_of(matrix: Floats) -> Floats:
 def as_units(units: Any) -> Floats:
     """Check (columns,) units, or one unit for all columns, and convert them to numbers."""
     try:
-        found = np.asarray(units, dtype=np.float64)
+        numbers = np.asarray(units, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.array(np.nan)
-    if found.ndim > 1 or not (np.isfinite(found) & (found >= 0)).all():
+        numbers = np.array(np.nan)
+    if numbers.ndim > 1 or not (np.isfinite(numbers) & (numbers >= 0)).all():
         raise InputError("units must be one number of at least 0 for each column")
-    return found
+    return numbers
 
 
 def pairs_of(matrices: Any) -> list[tuple[Any, Any]]:

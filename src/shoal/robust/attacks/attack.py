@@ -71,9 +71,9 @@ class Examples:
             "success": (networks, rows),
         }
         for name, shape in shapes.items():
-            found = tuple(getattr(self, name).shape)
-            if found != shape:
-                raise InputError(f"{name} must have shape {shape} like the others, not {found}")
+            given = tuple(getattr(self, name).shape)
+            if given != shape:
+                raise InputError(f"{name} must have shape {shape} like the others, not {given}")
 
     @property
     def distances(self) -> Tensor:
@@ -150,16 +150,16 @@ def in_parts(find: Search, model: Any, originals: Any, goals: Any) -> Examples:
     """Search examples for all rows, as many at a time as fit into memory."""
     attacked, pictures, targets = prepared(model, originals, goals)
     count = max(1, -(-len(pictures) * attacked.width // _MAX_PICTURES))
-    found = []
+    parts = []
     for index, rows in enumerate(torch.arange(len(pictures)).tensor_split(count)):
         with part_of(count, index):
-            found.append(find(attacked, pictures[rows], targets[rows]))
+            parts.append(find(attacked, pictures[rows], targets[rows]))
     if count == 1:
-        return found[0]
-    adversarial = torch.cat([part.adversarial for part in found], dim=1)
-    success = torch.cat([part.success for part in found], dim=1)
+        return parts[0]
+    adversarial = torch.cat([part.adversarial for part in parts], dim=1)
+    success = torch.cat([part.success for part in parts], dim=1)
     return replace(
-        found[0], originals=pictures, goals=targets, adversarial=adversarial, success=success
+        parts[0], originals=pictures, goals=targets, adversarial=adversarial, success=success
     )
 
 
