@@ -107,8 +107,9 @@ format: install
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# All sections, or one: `make bench SECTION=suggestions ARGS=--full`.
 bench: install
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(if $(SECTION),--section $(SECTION)) $(ARGS)
 
 # Tables larger than memory: `make bench-scale ROWS=1e8 MEMORY=4GB METHOD=ola ARGS='--growth 10'`.
 ROWS ?= 1e6

@@ -80,7 +80,7 @@ def _table(sample: Sample, expert: Expert, folder: Path) -> dict[str, Any]:
         "expert_quasi": len(expected),
         "extra": [x for x in quasi if x not in expected],
         "person": suggested.person,
-        "person_right": _person_right(sample, expert, suggested.person),
+        "person_right": bool(suggested.roles) and _person_right(sample, expert, suggested.person),
         "inspect_cpu": inspected["cpu"],
         "exit": inspected["exit"],
         "message": inspected["message"],

@@ -1,7 +1,8 @@
 """Generated tables with the traps of real public ones, and the roles that an expert gives them.
 
 One file a family of tables; `roles/` declares the roles of every column, decided before and
-independently of what any program suggests. All values are drawn from seeds: no row is a person's.
+independently of what any program suggests: change one only for a reason that holds without a look
+at a suggestion. All values are drawn from seeds: no row is a person's.
 """
 
 from __future__ import annotations
