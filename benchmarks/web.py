@@ -115,7 +115,7 @@ def _start(folder: Path) -> dict[str, float]:
 
 def _upload(folder: Path, visit: Callable[[Any], Any], size: int) -> dict[str, float]:
     """Time an upload until its first rows are shown."""
-    from shoal.datasets.published import write_patients
+    from shoal.datasets.hospital import write_patients
 
     one, table = folder / "one.csv", folder / f"{size}.csv"
     if not one.exists():

@@ -28,7 +28,7 @@ async def _figures(folder: Path) -> dict[str, float]:
 
     Changes follow each other while other figures of the change before are still sought.
     """
-    from shoal.datasets.published import write_patients
+    from shoal.datasets.hospital import write_patients
     from shoal.web.project.project import Project
 
     table = folder / "figures.csv"

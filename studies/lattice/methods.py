@@ -9,8 +9,7 @@ import numpy as np
 
 from shoal.dp import bernoulli, sampling_delta
 from shoal.methods import anonymize
-from shoal.methods.lattice.interpolation import LevelInterpolation
-from shoal.methods.lattice.node_choice import NodeChoice
+from shoal.methods.lattice.node_choice import LevelInterpolation, NodeChoice
 from shoal.methods.lattice.sampled_draw import in_large_classes
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.support.arrays import Counts

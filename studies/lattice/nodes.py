@@ -15,8 +15,14 @@ from typing import Any
 import numpy as np
 
 from shoal.dp import bernoulli
-from shoal.methods.lattice.interpolation import DictionaryInterpolation, LevelInterpolation
-from shoal.methods.lattice.node_choice import Interpolation, NodeChoice, Score, all_published
+from shoal.methods.lattice.node_choice import (
+    DictionaryInterpolation,
+    Interpolation,
+    LevelInterpolation,
+    NodeChoice,
+    Score,
+    all_published,
+)
 from shoal.support.arrays import Bools
 from shoal.table.table import Table
 from studies.lattice.methods import BETA

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 from shoal.datasets import _patients, _vocabulary
-from shoal.datasets._patients import DIAGNOSES, SCHEMA, generate
+from shoal.datasets.hospital import DIAGNOSES, SCHEMA, generate
 from shoal.errors import InputError
 
 ROWS = 60_000

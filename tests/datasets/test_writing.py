@@ -2,7 +2,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.datasets.published import write_patients
+from shoal.datasets.hospital import write_patients
 from shoal.errors import InputError
 
 
@@ -29,7 +29,7 @@ def test_writes_the_table_and_a_schema_that_reads_it(tmp_path):
 def test_what_cannot_be_written_is_refused_before_anything_appears(
     tmp_path, monkeypatch, name, rows, seed, told
 ):
-    monkeypatch.setattr("shoal.datasets.published.replace_file", None)  # not to be reached
+    monkeypatch.setattr("shoal.datasets.hospital.replace_file", None)  # not to be reached
     with pytest.raises(InputError, match=told):
         write_patients(tmp_path / name, rows, seed)
     assert list(tmp_path.iterdir()) == []

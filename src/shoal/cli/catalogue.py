@@ -77,7 +77,7 @@ def patients(
     json: Json = False,
 ) -> None:
     """Generate a hospital table, and write its schema to the same folder."""
-    from shoal.datasets.published import write_patients
+    from shoal.datasets.hospital import write_patients
     from shoal.files.writing import check_ending
 
     if not 1 <= rows <= _MAX_ROWS:

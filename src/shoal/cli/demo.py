@@ -34,7 +34,7 @@ def demo(
     other files with these names are replaced only with --force.
     """
     from shoal.cli.shared.summary import show_summary, summarize
-    from shoal.datasets.published import write_patients
+    from shoal.datasets.hospital import write_patients
     from shoal.files.reading import read
     from shoal.methods import anonymize as run
     from shoal.privacy import KAnonymity, LDiversity
@@ -68,7 +68,7 @@ def demo(
 
 def _check_folder(folder: Path, *, force: bool) -> None:
     """Raise an error before any work if the files cannot be written or are not from a demo."""
-    from shoal.datasets.published import schema_text
+    from shoal.datasets.hospital import schema_text
     from shoal.support.files import check_writable
 
     if not folder.is_dir():

@@ -84,7 +84,7 @@ def patient_chunks(rows: int, seed: int = 0) -> Any:
     >>> [chunk.num_rows for chunk in patient_chunks(100)]
     [100]
     """
-    from shoal.datasets._patients import generate
+    from shoal.datasets.hospital import generate
 
     return generate(rows, seed)
 
@@ -98,7 +98,7 @@ def patient_schema() -> dict[str, Any]:
     >>> patient_schema()["columns"]["sex"]
     {'role': 'quasi', 'kind': 'nominal'}
     """
-    from shoal.datasets._patients import SCHEMA
+    from shoal.datasets.hospital import SCHEMA
 
     return SCHEMA
 

@@ -24,7 +24,7 @@ from shoal.errors import InputError
 from shoal.methods import check_askable
 from shoal.methods.lattice.lattice import Lattice, Node, most_suppressed
 from shoal.methods.lattice.objectives import Costs, Objective
-from shoal.methods.lattice.searching import Ground, check_share, minimal
+from shoal.methods.lattice.problem import Problem, check_share, minimal
 from shoal.privacy.model import Model
 from shoal.release.release import Release
 from shoal.report.charts import INK, PAPER, SOFT, check_picture, save_chart, styled
@@ -335,14 +335,14 @@ def place_nodes(
         )
     picked = None if chosen is None else _node(lattice, chosen)
     limit = most_suppressed(lattice, max_suppression)
-    ground = Ground(lattice, model, (0,) * len(lattice.shape), limit)
+    problem = Problem(lattice, model, (0,) * len(lattice.shape), limit)
     costs = Costs(lattice, objective)
-    known = costs.by_pass(ground.measures) if ground.by_size else None
+    known = costs.by_pass(problem.measures) if problem.by_size else None
     # cube: the cost of every node, indexed by its levels
-    cube = costs.bound(ground.measures) if known is None else known
-    states = _states(ground)
+    cube = costs.bound(problem.measures) if known is None else known
+    states = _states(problem)
     order, rows, places = _places(lattice.shape)
-    counts, suppressed = np.unique(ground.measures.suppressed, return_inverse=True)
+    counts, suppressed = np.unique(problem.measures.suppressed, return_inverse=True)
     flat = -1 if picked is None else np.ravel_multi_index(picked, lattice.shape)
     chosen_at = np.flatnonzero(order == flat).tolist()
     return Spots(
@@ -359,12 +359,12 @@ def place_nodes(
     )
 
 
-def _states(ground: Ground) -> Codes:
+def _states(problem: Problem) -> Codes:
     """Return the state of every node as its position in `STATES`."""
-    anonymous = ground.possible.copy()
-    if not ground.by_size:
+    anonymous = problem.possible.copy()
+    if not problem.by_size:
         for node in np.argwhere(anonymous):
-            anonymous[tuple(node)] = ground.anonymous(tuple(node.tolist()))
+            anonymous[tuple(node)] = problem.anonymous(tuple(node.tolist()))
     states = anonymous.astype(np.int32)
     for least in minimal(anonymous):
         states[least] = STATES.index("minimal")

@@ -19,8 +19,7 @@ from shoal.files.requests import Request
 from shoal.files.writing import MAX_NATURAL
 from shoal.identifiers.replacement import Context
 from shoal.methods.registry import Shape
-from shoal.methods.sampling import declared_table
-from shoal.methods.stored import anonymize_rows, depends_on_classes
+from shoal.methods.stored import anonymize_rows, declared_table, depends_on_classes
 from shoal.privacy.model import Model
 from shoal.release.release import Release
 from shoal.rows.choice import draws_records

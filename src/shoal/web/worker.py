@@ -31,8 +31,7 @@ _NEEDED = (  # by most tasks
     "shoal.inspection",
     "shoal.metrics",
     "shoal.report.document",
-    "shoal.methods.lattice._class_tables",
-    "shoal.methods.lattice._kernels",
+    "shoal.methods.lattice._sweep",
     "shoal.methods.partition._cuts",
 )
 

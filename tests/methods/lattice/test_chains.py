@@ -20,8 +20,8 @@ from shoal.methods.lattice.lattice import Lattice
 from shoal.methods.lattice.node_counts import find_feasible
 from shoal.methods.lattice.objectives import Costs
 from shoal.methods.lattice.optimum import find_tied
+from shoal.methods.lattice.problem import Problem, cheapest_minimal, minimal_nodes, weigh
 from shoal.methods.lattice.searches import _examine_all
-from shoal.methods.lattice.searching import Ground, cheapest_minimal, minimal_nodes, weigh
 
 
 @contextmanager
@@ -68,12 +68,12 @@ def test_chains_find_the_nodes_that_a_sweep_finds(seed, k, limit, bits, stored):
 @examples(100)
 def test_the_cheapest_minimal_node_is_found_without_the_others(seed, k, share, objective):
     lattice = Lattice.of(draw_table(np.random.default_rng(seed)).table)
-    ground = Ground.above_corner(lattice, KAnonymity(k), share)
+    problem = Problem.above_corner(lattice, KAnonymity(k), share)
     with only_chains():
-        best, evaluated = cheapest_minimal(ground, objective)
-    ground = Ground.above_corner(lattice, KAnonymity(k), share)
-    assert ground.measures is not None  # from a sweep
-    expected = weigh(ground, minimal_nodes(ground)[0], objective)
+        best, evaluated = cheapest_minimal(problem, objective)
+    problem = Problem.above_corner(lattice, KAnonymity(k), share)
+    assert problem.measures is not None  # from a sweep
+    expected = weigh(problem, minimal_nodes(problem)[0], objective)
     assert best == (expected[0] if expected else None)
     assert 0 < evaluated <= lattice.nodes
 
@@ -134,16 +134,16 @@ def test_chains_change_no_release_and_no_candidate(method, model, share):
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 4), share=st.sampled_from([0, 0.1, 0.3, 0.8]))
 @examples(60)
 def test_mingen_finds_the_ties_of_the_sweep_by_branch_and_bound(seed, k, share):
-    ground = Ground.above_corner(
+    problem = Problem.above_corner(
         Lattice.of(draw_table(np.random.default_rng(seed)).table), KAnonymity(k), share
     )
-    costs = Costs(ground.lattice, "precision")
+    costs = Costs(problem.lattice, "precision")
     with mock.patch.object(optimum, "_TIED_SHARE", 1):
-        tied, evaluated = find_tied(ground, costs)
-    expected, nodes = _examine_all(ground, costs)
+        tied, evaluated = find_tied(problem, costs)
+    expected, nodes = _examine_all(problem, costs)
     assert [(c.node, c.suppressed) for c in tied] == [(c.node, c.suppressed) for c in expected]
     assert np.allclose([c.loss for c in tied], [c.loss for c in expected], rtol=0, atol=1e-12)
-    assert nodes == ground.lattice.nodes
+    assert nodes == problem.lattice.nodes
     assert not tied or evaluated
 
 
@@ -164,13 +164,13 @@ def test_ola_counts_few_nodes_if_few_are_minimal():
     ids=["small lattice", "few nodes decided", "too many rows read"],
 )
 def test_the_sweep_takes_over_if_it_is_likely_to_be_cheaper(limits):
-    ground = Ground.above_corner(
+    problem = Problem.above_corner(
         Lattice.of(shoal.datasets.patients(150, seed=4)), KAnonymity(3), 0.05
     )
     with only_chains(**limits):
-        assert ground.possible.any()
-    assert "measures" in vars(ground)
-    assert ground.evaluated == ground.lattice.nodes
+        assert problem.possible.any()
+    assert "measures" in vars(problem)
+    assert problem.evaluated == problem.lattice.nodes
 
 
 def test_people_with_several_tuples_are_left_to_the_sweep():

@@ -10,8 +10,11 @@ from tests.examples import examples
 from tests.methods.lattice.drawing import draw_table
 
 from shoal import InputError
-from shoal.methods.lattice.interpolation import DictionaryInterpolation, LevelInterpolation
-from shoal.methods.lattice.node_choice import NodeChoice
+from shoal.methods.lattice.node_choice import (
+    DictionaryInterpolation,
+    LevelInterpolation,
+    NodeChoice,
+)
 
 shapes = st.lists(st.integers(1, 4), min_size=1, max_size=4).filter(lambda s: max(s) > 1)
 

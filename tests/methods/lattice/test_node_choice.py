@@ -19,9 +19,15 @@ import shoal
 from shoal import InputError, Table
 from shoal.dp import expected_kept, kept_sensitivity, mechanisms
 from shoal.dp.planning import surely_kept
-from shoal.methods.lattice.interpolation import DictionaryInterpolation, LevelInterpolation
 from shoal.methods.lattice.lattice import Lattice
-from shoal.methods.lattice.node_choice import GRID, NodeChoice, all_published, score_sensitivity
+from shoal.methods.lattice.node_choice import (
+    GRID,
+    DictionaryInterpolation,
+    LevelInterpolation,
+    NodeChoice,
+    all_published,
+    score_sensitivity,
+)
 
 FILLS = [None, LevelInterpolation(), DictionaryInterpolation(0, 1)]
 

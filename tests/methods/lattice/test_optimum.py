@@ -30,7 +30,7 @@ from shoal.methods.lattice import optimum as branch_and_bound
 from shoal.methods.lattice.lattice import Lattice, view
 from shoal.methods.lattice.objectives import Costs, Objective
 from shoal.methods.lattice.optimum import BoxSearch, find_optimum, sweep
-from shoal.methods.lattice.searching import Ground
+from shoal.methods.lattice.problem import Problem
 
 OBJECTIVES = get_args(Objective)
 RISING = [name for name in OBJECTIVES if name not in ("discernibility", "class-size")]
@@ -55,13 +55,13 @@ LITTLE_ROOM = {  # few stored tables, few boxes, and a pause after every node
 }
 
 
-def first_of_the_cheapest(ground, objective):
+def first_of_the_cheapest(problem, objective):
     """Return the first node whose cost is the least, by evaluating every node."""
-    lattice, costs = ground.lattice, Costs(ground.lattice, objective)
+    lattice, costs = problem.lattice, Costs(problem.lattice, objective)
     found = {}
     for node in np.ndindex(*lattice.shape):
-        here = view(lattice, node, ground.model)
-        if here.suppressed <= ground.limit:
+        here = view(lattice, node, problem.model)
+        if here.suppressed <= problem.limit:
             found[node] = costs.exact(node, here)
     least = min(found.values(), default=0.0)
     return next((node for node, cost in found.items() if cost <= least + 1e-12), None)
@@ -72,12 +72,12 @@ def patched(stack, values):
         stack.enter_context(mock.patch.object(module, name, value))
 
 
-def drawn_ground(seed, model, share, weightless):
+def drawn_problem(seed, model, share, weightless):
     draw = np.random.default_rng(seed)
     table = draw_table(draw, attributes=int(draw.integers(1, 5))).table
     if weightless:  # nodes of equal cost
         table = table.with_column(replace(table["q0"], weight=0))
-    return Ground.above_corner(Lattice.of(table), model, share)
+    return Problem.above_corner(Lattice.of(table), model, share)
 
 
 @given(
@@ -93,19 +93,19 @@ def drawn_ground(seed, model, share, weightless):
 def test_branch_and_bound_the_sweep_and_brute_force_choose_the_same_node(
     seed, model, share, objective, weightless, bits, little_room
 ):
-    ground = drawn_ground(seed, model, share, weightless)
-    costs = Costs(ground.lattice, objective)
+    problem = drawn_problem(seed, model, share, weightless)
+    costs = Costs(problem.lattice, objective)
     assert costs.rises
     with ExitStack() as stack:
         patched(stack, {(_class_moves, "WORD_BITS"): bits})
         patched(stack, LITTLE_ROOM if little_room else {})
-        search = BoxSearch(ground, costs)
+        search = BoxSearch(problem, costs)
         search.run()
     assert search.complete
     assert search.bound is None
-    assert search.evaluated <= ground.lattice.nodes
-    assert search.best == first_of_the_cheapest(ground, objective)
-    assert search.best == sweep(ground, costs)[0]
+    assert search.evaluated <= problem.lattice.nodes
+    assert search.best == first_of_the_cheapest(problem, objective)
+    assert search.best == sweep(problem, costs)[0]
 
 
 @given(
@@ -121,18 +121,18 @@ def test_people_with_several_rows_change_nothing_about_the_choice(
     seed, kind, model, share, objective, large
 ):
     table = draw_crowd(np.random.default_rng(seed), kind).table
-    ground = Ground.above_corner(Lattice.of(table), model, share)
-    expected = first_of_the_cheapest(ground, objective)
+    problem = Problem.above_corner(Lattice.of(table), model, share)
+    expected = first_of_the_cheapest(problem, objective)
     large = large and objective in RISING
     with mock.patch.object(optimum, "measurable", return_value=not large):
         if expected is None:
             with pytest.raises(shoal.Infeasible):
-                find_optimum(ground, Costs(ground.lattice, objective), seconds=60)
+                find_optimum(problem, Costs(problem.lattice, objective), seconds=60)
             return
-        found = find_optimum(ground, Costs(ground.lattice, objective), seconds=60)
+        found = find_optimum(problem, Costs(problem.lattice, objective), seconds=60)
     assert found.node == expected
     assert found.proven
-    assert found.candidate.suppressed == view(ground.lattice, expected, model).suppressed
+    assert found.candidate.suppressed == view(problem.lattice, expected, model).suppressed
 
 
 @given(
@@ -143,23 +143,23 @@ def test_people_with_several_rows_change_nothing_about_the_choice(
 )
 @examples(80)
 def test_a_search_that_is_stopped_states_a_bound_that_holds(seed, model, objective, steps):
-    ground = drawn_ground(seed, model, 0.2, weightless=False)
-    costs = Costs(ground.lattice, objective)
-    best = first_of_the_cheapest(ground, objective)
+    problem = drawn_problem(seed, model, 0.2, weightless=False)
+    costs = Costs(problem.lattice, objective)
+    best = first_of_the_cheapest(problem, objective)
     with mock.patch.object(branch_and_bound, "_READS", 1):
-        search = BoxSearch(ground, costs)
+        search = BoxSearch(problem, costs)
         for _ in range(steps):
             search.run(seconds=0)
     if best is None:
         assert search.best is None
         return
-    least = costs.exact(best, view(ground.lattice, best, model))
+    least = costs.exact(best, view(problem.lattice, best, model))
     if search.complete:
         assert search.best == best
     else:
         assert search.bound <= least + 1e-12
     if search.best is not None:
-        cost = costs.exact(search.best, view(ground.lattice, search.best, model))
+        cost = costs.exact(search.best, view(problem.lattice, search.best, model))
         assert cost >= least - 1e-12
 
 
@@ -169,17 +169,17 @@ def test_costs_that_fall_with_the_levels_are_left_to_the_sweep(objective):
 
 
 def test_the_sweep_takes_over_if_it_is_cheaper():
-    ground = Ground.above_corner(
+    problem = Problem.above_corner(
         Lattice.of(shoal.datasets.patients(300, seed=1)), KAnonymity(3), 0.05
     )
-    by_boxes = find_optimum(ground, Costs(ground.lattice, "loss"), seconds=60)
-    assert "measures" not in vars(ground)
+    by_boxes = find_optimum(problem, Costs(problem.lattice, "loss"), seconds=60)
+    assert "measures" not in vars(problem)
     with (
         mock.patch.object(optimum, "_ALWAYS_READ", 1),
         mock.patch.object(node_counts, "_SWEEP_SHARE", 0),
         mock.patch.object(branch_and_bound, "_READS", 1),
     ):
-        by_sweep = find_optimum(ground, Costs(ground.lattice, "loss"), seconds=60)
-    assert "measures" in vars(ground)
+        by_sweep = find_optimum(problem, Costs(problem.lattice, "loss"), seconds=60)
+    assert "measures" in vars(problem)
     assert by_sweep.node == by_boxes.node
     assert by_sweep.candidate.loss == by_boxes.candidate.loss

@@ -16,7 +16,7 @@ from shoal import Hierarchy, Table
 from shoal.methods.lattice import entries
 from shoal.methods.lattice.entries import Worth, pack
 from shoal.methods.lattice.lattice import Lattice
-from shoal.methods.lattice.searching import measurable
+from shoal.methods.lattice.problem import measurable
 
 
 def limited(**limits):

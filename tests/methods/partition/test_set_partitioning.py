@@ -18,7 +18,6 @@ from shoal import Table
 from shoal.methods.partition import branching
 from shoal.methods.partition._pricing import enumerate_groups, make_cuts, make_scratch, make_space
 from shoal.methods.partition.annealing import near_records
-from shoal.methods.partition.branching import separate
 from shoal.methods.partition.column_generation import (
     GroupingProblem,
     OutOfTime,
@@ -26,7 +25,7 @@ from shoal.methods.partition.column_generation import (
     swap,
 )
 from shoal.methods.partition.records import lay_out
-from shoal.methods.partition.set_partitioning import solve
+from shoal.methods.partition.set_partitioning import separate, solve
 
 
 def least_loss(points, k):

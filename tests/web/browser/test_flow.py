@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.web.browser.accessibility import faults, violations
 from tests.web.browser.walking import create_button, next_button, walk
 
-from shoal.datasets.published import write_patients
+from shoal.datasets.hospital import write_patients
 
 TABS = ["Alternatives", "Side by side", "Risk in words", "Levels", "Usefulness", "Evidence"]
 

@@ -226,7 +226,7 @@ class Packed:
 
     def measure(self, k: int, threads: int, worth: Worth | None = None) -> Any:
         """Measure every node, in the packed order of attributes: a `Found` of the kernels."""
-        from shoal.methods.lattice._kernels import Found
+        from shoal.methods.lattice._sweep import Found
 
         nodes, asked = prod(self.levels), Worth(np.zeros(0)) if worth is None else worth
         measures = np.zeros((nodes, 4), dtype=np.int64)
@@ -254,8 +254,7 @@ class Packed:
 
         ground: the class table at the corner, where no attribute is fixed.
         """
-        from shoal.methods.lattice._class_tables import make_tables, roll_up, settle
-        from shoal.methods.lattice._kernels import sweep
+        from shoal.methods.lattice._sweep import make_tables, roll_up, settle, sweep
 
         shape, attributes = self.shape, len(self.shape.levels)
         keys, counts = ground or self._table(task[: self.fixed])
@@ -309,7 +308,7 @@ class Packed:
 
 def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed:
     """Lay out the lattice above a corner, with the attribute with the most levels innermost."""
-    from shoal.methods.lattice._class_tables import Shape
+    from shoal.methods.lattice._sweep import Shape
 
     entries = entries_of(lattice, corner)
     ladders, every = entries.ladders, range(len(entries.ladders))

@@ -24,7 +24,7 @@ from shoal.methods.lattice.lattice import Lattice, Node, most_suppressed, releas
 from shoal.methods.lattice.local import recode_locally
 from shoal.methods.lattice.objectives import Costs, Objective
 from shoal.methods.lattice.optimum import find_optimum
-from shoal.methods.lattice.searching import Ground, MinimalNodes, check_share, measurable
+from shoal.methods.lattice.problem import MinimalNodes, Problem, check_share, measurable
 from shoal.privacy.model import Model
 from shoal.release.provenance import Candidate
 from shoal.release.release import Release
@@ -83,21 +83,21 @@ class Flash:
             return self._at_levels(Lattice.of(table), model, self.levels)
         if self.local:
             return recode_locally(table, model, self.objective, self.max_suppression, self.step)
-        ground = Ground.above_corner(Lattice.of(table), model, self.max_suppression)
-        costs = Costs(ground.lattice, self.objective)
-        if not measurable(ground.lattice) and not costs.rises:
+        problem = Problem.above_corner(Lattice.of(table), model, self.max_suppression)
+        costs = Costs(problem.lattice, self.objective)
+        if not measurable(problem.lattice) and not costs.rises:
             return self._walk(table, model)
-        best = find_optimum(ground, costs, self.time_limit)
+        best = find_optimum(problem, costs, self.time_limit)
         candidate, notes = best.candidate, []
         if not best.proven:
-            notes.append(self._unproven(ground.lattice, candidate, best.bound))
-        few = measurable(ground.lattice)
+            notes.append(self._unproven(problem.lattice, candidate, best.bound))
+        few = measurable(problem.lattice)
         return release_at(
-            ground.lattice,
+            problem.lattice,
             best.node,
             model,
             found=best.view,
-            candidates=MinimalNodes(ground, self.objective, candidate) if few else (candidate,),
+            candidates=MinimalNodes(problem, self.objective, candidate) if few else (candidate,),
             evaluated=best.evaluated,
             notes=notes,
         )

@@ -17,7 +17,7 @@ from shoal.errors import Infeasible
 from shoal.methods.lattice.lattice import Lattice, Node, most_suppressed, unguided, view
 from shoal.methods.lattice.objectives import Costs, LevelCosts, Objective
 from shoal.methods.lattice.optimum import find_optimum
-from shoal.methods.lattice.searching import Ground
+from shoal.methods.lattice.problem import Problem
 from shoal.privacy.model import Model
 from shoal.release.provenance import Run
 from shoal.release.release import Release
@@ -105,12 +105,12 @@ def _rounds(
     of_row = np.full(len(table), -1, dtype=np.int32)
     while len(rows):
         try:
-            ground = Ground.of(table.take(rows), model, left_out, origin=table)
-            node = find_optimum(ground, costs(ground.lattice), _SECONDS).node
+            problem = Problem.of(table.take(rows), model, left_out, origin=table)
+            node = find_optimum(problem, costs(problem.lattice), _SECONDS).node
         except Infeasible:
             break
-        of_tuple = ground.lattice.tuples(*model.columns).inverse
-        kept = view(ground.lattice, node, model).kept[of_tuple]
+        of_tuple = problem.lattice.tuples(*model.columns).inverse
+        kept = view(problem.lattice, node, model).kept[of_tuple]
         if not kept.any():
             break
         of_row[rows[kept]] = len(nodes)

@@ -37,7 +37,7 @@ from shoal.methods.lattice.node_counts import (
     sweep_reads,
 )
 from shoal.methods.lattice.objectives import Costs
-from shoal.methods.lattice.searching import Ground, measurable
+from shoal.methods.lattice.problem import Problem, measurable
 from shoal.privacy.model import Model
 from shoal.release.provenance import Candidate
 from shoal.support.arrays import Counts, Floats
@@ -78,95 +78,95 @@ class Optimum:
         return self.bound >= self.candidate.loss - TIE
 
 
-def find_optimum(ground: Ground, costs: Costs, seconds: float) -> Optimum:
+def find_optimum(problem: Problem, costs: Costs, seconds: float) -> Optimum:
     """Return the anonymous node with the least cost.
 
     seconds: time for a lattice that cannot be measured completely; the bound is then below the
         cost of the node if the time is over.
     """
-    large = not measurable(ground.lattice)
+    large = not measurable(problem.lattice)
     if costs.rises:
-        search = BoxSearch(ground, costs)
+        search = BoxSearch(problem, costs)
         if large:
             if not search.by_size:
-                search.ask(ground.lattice.heights)  # to have a node if the time is over
+                search.ask(problem.lattice.heights)  # to have a node if the time is over
             search.run(seconds=seconds)
             if search.best is None and not search.complete:
                 raise Infeasible(
-                    f"no node that meets {ground.model} was found in {seconds:g} s; allow more "
+                    f"no node that meets {problem.model} was found in {seconds:g} s; allow more "
                     "time or suppression, or use fewer quasi-identifiers"
                 )
             node, evaluated, bound = search.best, search.evaluated, search.bound
             del search  # its tables
-            return _optimum(ground, costs, node, evaluated, bound)
+            return _optimum(problem, costs, node, evaluated, bound)
         if search.additive:
-            search.run(reads=_reads_allowed(ground, search.rows) if search.by_size else None)
+            search.run(reads=_reads_allowed(problem, search.rows) if search.by_size else None)
             if search.complete:
                 node, evaluated = search.best, search.evaluated
                 del search
-                return _optimum(ground, costs, node, evaluated)
+                return _optimum(problem, costs, node, evaluated)
         del search
-    node, evaluated = sweep(ground, costs)
-    return _optimum(ground, costs, node, evaluated)
+    node, evaluated = sweep(problem, costs)
+    return _optimum(problem, costs, node, evaluated)
 
 
-def find_tied(ground: Ground, costs: Costs) -> tuple[list[Candidate], int] | None:
+def find_tied(problem: Problem, costs: Costs) -> tuple[list[Candidate], int] | None:
     """Return all nodes with the least cost, in the order of levels, and the evaluated count.
 
     Returns None if the sweep is cheaper or has to be used: the levels and the number of suppressed
     records must determine the cost, and class sizes whether a node is anonymous.
     """
-    if not (ground.by_size and costs.by_level):
+    if not (problem.by_size and costs.by_level):
         return None
-    search = BoxSearch(ground, costs)
+    search = BoxSearch(problem, costs)
     if not search.by_size:
         return None
-    search.run(reads=_reads_allowed(ground, search.rows))
+    search.run(reads=_reads_allowed(problem, search.rows))
     if not search.complete:
         return None
     if search.best is None:
         return [], search.evaluated
     least = costs.at(search.best, search.suppressed(search.best))
-    nodes = costs.between(least, ground.limit, ground.corner)
-    if len(nodes) > _TIED_SHARE * ground.lattice.nodes:
+    nodes = costs.between(least, problem.limit, problem.corner)
+    if len(nodes) > _TIED_SHARE * problem.lattice.nodes:
         return None
     tied = []
     for node in nodes:
         suppressed = search.suppressed(node)
         cost = costs.at(node, suppressed)
-        if suppressed <= ground.limit and cost <= least + TIE:
-            tied.append(Candidate(ground.lattice.named(node), cost, suppressed))
+        if suppressed <= problem.limit and cost <= least + TIE:
+            tied.append(Candidate(problem.lattice.named(node), cost, suppressed))
     return tied, search.evaluated + len(nodes)
 
 
-def _reads_allowed(ground: Ground, rows: int) -> int:
+def _reads_allowed(problem: Problem, rows: int) -> int:
     """Return the number of rows after which the sweep takes over."""
-    lattice = ground.lattice
-    levels = (size - least for size, least in zip(lattice.shape, ground.corner, strict=True))
+    lattice = problem.lattice
+    levels = (size - least for size, least in zip(lattice.shape, problem.corner, strict=True))
     return max(_ALWAYS_READ, sweep_reads(rows, prod(levels)) // _READ_COST)
 
 
 def _optimum(
-    ground: Ground, costs: Costs, node: Node | None, evaluated: int, bound: float | None = None
+    problem: Problem, costs: Costs, node: Node | None, evaluated: int, bound: float | None = None
 ) -> Optimum:
     if node is None:
-        raise ground.infeasible()
-    found = view(ground.lattice, node, ground.model)
+        raise problem.infeasible()
+    found = view(problem.lattice, node, problem.model)
     cost = costs.exact(node, found)
-    candidate = Candidate(ground.lattice.named(node), cost, found.suppressed)
+    candidate = Candidate(problem.lattice.named(node), cost, found.suppressed)
     return Optimum(candidate, found, evaluated, cost if bound is None else bound)
 
 
-def sweep(ground: Ground, costs: Costs) -> tuple[Node | None, int]:
+def sweep(problem: Problem, costs: Costs) -> tuple[Node | None, int]:
     """Return the best node by measuring all of them, and the number of evaluated nodes.
 
     Nodes are evaluated by increasing lower bound until no bound is below the best exact cost, so
     the result is optimal even if costs or models are not monotone.
     """
-    lattice = ground.lattice
-    known = costs.by_pass(ground.measures) if ground.by_size else None
-    bounds = (costs.bound(ground.measures) if known is None else known).ravel()
-    flat = np.flatnonzero(ground.possible)
+    lattice = problem.lattice
+    known = costs.by_pass(problem.measures) if problem.by_size else None
+    bounds = (costs.bound(problem.measures) if known is None else known).ravel()
+    flat = np.flatnonzero(problem.possible)
     order = flat[np.argsort(bounds[flat].round(12), kind="stable")]
     best, least, seen = -1, np.inf, 0
     for index in order.tolist():
@@ -175,11 +175,11 @@ def sweep(ground: Ground, costs: Costs) -> tuple[Node | None, int]:
         if bounds[index] >= least - _ROUNDING and index > best:
             continue
         node = tuple(int(i) for i in np.unravel_index(index, lattice.shape))
-        found = view(lattice, node, ground.model)
+        found = view(lattice, node, problem.model)
         seen += 1
         if seen % 64 == 0:
             report("search", seen, None)
-        if found.suppressed > ground.limit:
+        if found.suppressed > problem.limit:
             continue
         value = costs.exact(node, found)
         if value < least - TIE or (value <= least + TIE and index < best):
@@ -203,21 +203,21 @@ class BoxSearch:
     rows: number of distinct tuples at the corner.
     """
 
-    def __init__(self, ground: Ground, costs: Costs) -> None:
+    def __init__(self, problem: Problem, costs: Costs) -> None:
         from shoal.methods.lattice._boxes import Losses
 
-        self._ground, self._costs = ground, costs
-        lattice, corner, least = ground.lattice, ground.corner, ground.model.least_size
-        self._counts = NodeCounts(lattice, corner, least, ground.limit, costs.gains())
+        self._problem, self._costs = problem, costs
+        lattice, corner, least = problem.lattice, problem.corner, problem.model.least_size
+        self._counts = NodeCounts(lattice, corner, least, problem.limit, costs.gains())
         self.additive, self.rows = self._counts.additive, self._counts.rows
-        self.by_size = ground.by_size and self.additive
+        self.by_size = problem.by_size and self.additive
         span = tuple(top - least for top, least in zip(lattice.heights, corner, strict=True))
         by_level = np.zeros((len(span), max(span) + 1))
         for j, means in enumerate(costs.means):
             by_level[j, : span[j] + 1] = means[corner[j] :]
         records = max(lattice.table.records, 1)
-        judged = not self.by_size and can_judge(lattice, ground.model)
-        self._model = ModelCounts(lattice, corner, ground.model, costs.gains()) if judged else None
+        judged = not self.by_size and can_judge(lattice, problem.model)
+        self._model = ModelCounts(lattice, corner, problem.model, costs.gains()) if judged else None
         self._losses = Losses(
             by_level, costs.weights, costs.geometric, records, self.by_size, judged
         )
@@ -281,9 +281,9 @@ class BoxSearch:
         """Make a node the best one if it meets the model and costs less."""
         from shoal.methods.lattice._boxes import offer
 
-        found = view(self._ground.lattice, node, self._ground.model)
-        if found.suppressed <= self._ground.limit:
-            relative = np.subtract(node, self._ground.corner).astype(np.int16)
+        found = view(self._problem.lattice, node, self._problem.model)
+        if found.suppressed <= self._problem.limit:
+            relative = np.subtract(node, self._problem.corner).astype(np.int16)
             cost = float(self._costs.scaled(self._costs.exact(node, found)))
             offer(self._boxes, relative, cost)
 
@@ -292,7 +292,7 @@ class BoxSearch:
         from shoal.methods.lattice._boxes import settle, weigh
 
         assert self._model is not None
-        boxes, losses, limit = self._boxes, self._losses, self._ground.limit
+        boxes, losses, limit = self._boxes, self._losses, self._problem.limit
         found = self._model.judge(boxes.node)
         if found.least <= limit:
             cost = weigh(losses, boxes.node, found.lost) if found.suppressed <= limit else np.inf
@@ -300,10 +300,10 @@ class BoxSearch:
 
     def suppressed(self, node: Node) -> int:
         """Return the records in small classes of a node, or a number above the limit."""
-        return self._counts.suppressed(np.subtract(node, self._ground.corner).astype(np.int16))
+        return self._counts.suppressed(np.subtract(node, self._problem.corner).astype(np.int16))
 
     def _absolute(self, node: Any) -> Node:
-        corner = self._ground.corner
+        corner = self._problem.corner
         return tuple(int(level) + least for level, least in zip(node, corner, strict=True))
 
 

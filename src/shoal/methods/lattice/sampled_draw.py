@@ -21,7 +21,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.methods.lattice.lattice import Lattice, Node, unguided
 from shoal.methods.lattice.node_choice import NodeChoice, all_published
-from shoal.methods.lattice.searching import measurable
+from shoal.methods.lattice.problem import measurable
 from shoal.privacy.model import Model
 from shoal.release.provenance import Run
 from shoal.release.release import Release

@@ -44,9 +44,9 @@ from shoal.methods.lattice.lattice import Lattice, Node, most_suppressed, releas
 from shoal.methods.lattice.local import recode_locally
 from shoal.methods.lattice.objectives import Costs, Objective
 from shoal.methods.lattice.optimum import TIE, find_tied
-from shoal.methods.lattice.searching import (
-    Ground,
+from shoal.methods.lattice.problem import (
     MinimalNodes,
+    Problem,
     ask_upwards,
     cheapest_minimal,
     check_share,
@@ -133,40 +133,40 @@ class Incognito:
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release at the best minimal node, with all minimal nodes as candidates."""
-        ground = Ground.of(table, model, self.max_suppression)
-        anonymous, evaluated = _anonymous_nodes(ground)
+        problem = Problem.of(table, model, self.max_suppression)
+        anonymous, evaluated = _anonymous_nodes(problem)
         nodes = minimal(anonymous)
         if not nodes:
-            raise ground.infeasible()
-        candidates = weigh(ground, nodes, self.objective)
+            raise problem.infeasible()
+        candidates = weigh(problem, nodes, self.objective)
         return release_at(
-            ground.lattice,
+            problem.lattice,
             tuple(candidates[0].node.values()),
             model,
             candidates=candidates,
             evaluated=evaluated,
-            notes=ground.notes,
+            notes=problem.notes,
         )
 
 
-def _anonymous_nodes(ground: Ground) -> tuple[Bools, int]:
+def _anonymous_nodes(problem: Problem) -> tuple[Bools, int]:
     """Return which nodes of the whole lattice are anonymous, and the number of evaluated nodes.
 
     Subsets of attributes exclude nothing if the model is not monotone.
     """
-    if not ground.monotone:
-        return ask_upwards(ground, ground.lattice, ground.possible)
-    width, seen, done = len(ground.lattice.columns), 0, 0
+    if not problem.monotone:
+        return ask_upwards(problem, problem.lattice, problem.possible)
+    width, seen, done = len(problem.lattice.columns), 0, 0
     known: dict[Node, Bools] = {(): np.ones((), dtype=np.bool_)}
     for size in range(1, width + 1):
         fresh: dict[Node, Bools] = {}
         for attributes in combinations(range(width), size):
-            possible = _over(ground, attributes)
+            possible = _over(problem, attributes)
             allowed = np.ones(possible.shape, dtype=np.bool_)
             for left_out in range(size):
                 rest = attributes[:left_out] + attributes[left_out + 1 :]
                 allowed &= np.expand_dims(known[rest], left_out)
-            fresh[attributes], looked = _grow(ground, attributes, allowed, possible & allowed)
+            fresh[attributes], looked = _grow(problem, attributes, allowed, possible & allowed)
             seen += looked
             done += 1
             report("search", done, 2**width - 1)
@@ -174,21 +174,21 @@ def _anonymous_nodes(ground: Ground) -> tuple[Bools, int]:
     return known[tuple(range(width))], seen
 
 
-def _over(ground: Ground, attributes: Node) -> Bools:
+def _over(problem: Problem, attributes: Node) -> Bools:
     """Return the nodes of some attributes that may be anonymous.
 
     A node of some attributes has the classes of the node of all attributes whose other levels are
     the highest ones, at which all values are equal.
     """
-    every = range(len(ground.lattice.columns))
-    return ground.possible[tuple(slice(None) if j in attributes else -1 for j in every)]
+    every = range(len(problem.lattice.columns))
+    return problem.possible[tuple(slice(None) if j in attributes else -1 for j in every)]
 
 
-def _grow(ground: Ground, attributes: Node, allowed: Bools, possible: Bools) -> tuple[Bools, int]:
+def _grow(problem: Problem, attributes: Node, allowed: Bools, possible: Bools) -> tuple[Bools, int]:
     """Return which of the possible nodes are anonymous, and the number of evaluated nodes."""
-    if ground.by_size:
+    if problem.by_size:
         return possible, int(allowed.sum())
-    return ask_upwards(ground, ground.lattice.over(attributes), possible)
+    return ask_upwards(problem, problem.lattice.over(attributes), possible)
 
 
 Preference = Callable[[Sequence[Candidate]], Candidate]
@@ -216,29 +216,29 @@ class MinGen:
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release at a node of minimal distortion, chosen by the preference."""
-        ground = Ground.of(table, model, self.max_suppression)
-        costs = Costs(ground.lattice, "precision")
-        tied, seen = find_tied(ground, costs) or _examine_all(ground, costs)
+        problem = Problem.of(table, model, self.max_suppression)
+        costs = Costs(problem.lattice, "precision")
+        tied, seen = find_tied(problem, costs) or _examine_all(problem, costs)
         if not tied:
-            raise ground.infeasible()
+            raise problem.infeasible()
         chosen = (self.prefer or _first)(tied)
         best = tuple(chosen.node.values())
-        return release_at(ground.lattice, best, model, candidates=tied, evaluated=seen)
+        return release_at(problem.lattice, best, model, candidates=tied, evaluated=seen)
 
 
-def _examine_all(ground: Ground, costs: Costs) -> tuple[list[Candidate], int]:
+def _examine_all(problem: Problem, costs: Costs) -> tuple[list[Candidate], int]:
     """Return the nodes with the least cost, and the number of examined nodes, by a sweep."""
-    lattice = ground.lattice
+    lattice = problem.lattice
     least, tied, seen = float("inf"), [], 0
-    bounds = costs.bound(ground.measures)
+    bounds = costs.bound(problem.measures)
     for node in product(*(range(n) for n in lattice.shape)):
         seen += 1
         if seen % 4096 == 0:
             report("search", seen, lattice.nodes)
-        if not ground.possible[node] or bounds[node] > least + TIE:
+        if not problem.possible[node] or bounds[node] > least + TIE:
             continue
-        found = view(lattice, node, ground.model)
-        if found.suppressed > ground.limit:
+        found = view(lattice, node, problem.model)
+        if found.suppressed > problem.limit:
             continue
         value = costs.exact(node, found)
         candidate = Candidate(lattice.named(node), value, found.suppressed)
@@ -286,24 +286,24 @@ class Ola:
         """Return the release at the best minimal node, with all minimal nodes as candidates."""
         if self.local:
             return recode_locally(table, model, self.objective, self.max_suppression, self.step)
-        ground = Ground.of(table, model, self.max_suppression)
+        problem = Problem.of(table, model, self.max_suppression)
         candidates: Sequence[Candidate]
-        if found := cheapest_minimal(ground, self.objective):
+        if found := cheapest_minimal(problem, self.objective):
             best, evaluated = found
-            candidates = MinimalNodes(ground, self.objective, best) if best else ()
+            candidates = MinimalNodes(problem, self.objective, best) if best else ()
         else:
-            nodes, evaluated = minimal_nodes(ground)
-            candidates = weigh(ground, nodes, self.objective)
+            nodes, evaluated = minimal_nodes(problem)
+            candidates = weigh(problem, nodes, self.objective)
             best = candidates[0] if candidates else None
         if best is None:
-            raise ground.infeasible()
+            raise problem.infeasible()
         return release_at(
-            ground.lattice,
+            problem.lattice,
             tuple(best.node.values()),
             model,
             candidates=candidates,
             evaluated=evaluated,
-            notes=ground.notes,
+            notes=problem.notes,
         )
 
 
@@ -327,34 +327,34 @@ class Samarati:
 
     def search(self, table: Table, model: Model) -> Release:
         """Return the release that suppresses least at the lowest height with an anonymous node."""
-        ground = Ground.of(table, model, self.max_suppression)
-        found, evaluated = _lowest(ground)
+        problem = Problem.of(table, model, self.max_suppression)
+        found, evaluated = _lowest(problem)
         if not found:
-            raise ground.infeasible()
+            raise problem.infeasible()
         return release_at(
-            ground.lattice,
+            problem.lattice,
             tuple(found[0].node.values()),
             model,
             candidates=found,
             evaluated=evaluated,
-            notes=ground.notes,
+            notes=problem.notes,
         )
 
 
-def _lowest(ground: Ground) -> tuple[list[Candidate], int]:
+def _lowest(problem: Problem) -> tuple[list[Candidate], int]:
     """Return the anonymous nodes of the lowest height with any, and the number of evaluated nodes.
 
     Heights are bisected; if the model is not monotone they are tried one by one from below.
     """
-    heights, top = np.indices(ground.lattice.shape).sum(axis=0), sum(ground.lattice.heights)
+    heights, top = np.indices(problem.lattice.shape).sum(axis=0), sum(problem.lattice.heights)
     low, high, evaluated = 0, top, 0
     found: list[Candidate] = []
     while low <= high:
-        height = (low + high) // 2 if ground.monotone else low
+        height = (low + high) // 2 if problem.monotone else low
         level = [tuple(int(i) for i in node) for node in np.argwhere(heights == height)]
         evaluated += len(level)
-        here = _anonymous(ground, level, height / max(top, 1))
-        if here and not ground.monotone:
+        here = _anonymous(problem, level, height / max(top, 1))
+        if here and not problem.monotone:
             return here, evaluated
         if here:
             found, high = here, height - 1
@@ -363,17 +363,17 @@ def _lowest(ground: Ground) -> tuple[list[Candidate], int]:
     return found, evaluated
 
 
-def _anonymous(ground: Ground, nodes: list[Node], height: float) -> list[Candidate]:
+def _anonymous(problem: Problem, nodes: list[Node], height: float) -> list[Candidate]:
     """Return the anonymous ones among some nodes, with the least suppression first."""
     kept = []
     for node in nodes:
-        if not ground.possible[node]:
+        if not problem.possible[node]:
             continue
         suppressed = (
-            ground.suppressed(node)
-            if ground.by_size
-            else view(ground.lattice, node, ground.model).suppressed
+            problem.suppressed(node)
+            if problem.by_size
+            else view(problem.lattice, node, problem.model).suppressed
         )
-        if suppressed <= ground.limit:
-            kept.append(Candidate(ground.lattice.named(node), height, suppressed))
+        if suppressed <= problem.limit:
+            kept.append(Candidate(problem.lattice.named(node), height, suppressed))
     return sorted(kept, key=lambda c: (c.suppressed, tuple(c.node.values())))

@@ -33,7 +33,7 @@ NOT_MONOTONE_OVER_PEOPLE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class Problem:
     """A lattice under a model.
 
     corner: levels below which no node is feasible.
@@ -48,20 +48,20 @@ class Ground:
     @classmethod
     def of(
         cls, table: Table, model: Model, max_suppression: float, origin: Table | None = None
-    ) -> Ground:
+    ) -> Problem:
         """Return the lattice of a table, or of a part of the origin, if it can be measured."""
         lattice = Lattice.of(table, origin)
-        ground = cls.above_corner(lattice, model, max_suppression)
+        problem = cls.above_corner(lattice, model, max_suppression)
         if not measurable(lattice):
             raise InputError(
                 f"the lattice has {lattice.nodes:,} nodes, which is too many to search; use fewer "
                 "quasi-identifiers, flatter hierarchies, or method flash, which returns the best "
                 "node that it finds"
             )
-        return ground
+        return problem
 
     @classmethod
-    def above_corner(cls, lattice: Lattice, model: Model, max_suppression: float) -> Ground:
+    def above_corner(cls, lattice: Lattice, model: Model, max_suppression: float) -> Problem:
         """Return a lattice of any size, without the levels that no feasible node has."""
         limit = most_suppressed(lattice, max_suppression)
         return cls(lattice, model, lattice.corner(model.least_size, limit), limit)
@@ -144,16 +144,16 @@ def check_share(option: str, value: float) -> None:
     check_range(option, value, 0, 1)
 
 
-def minimal_nodes(ground: Ground) -> tuple[list[Node], int]:
+def minimal_nodes(problem: Problem) -> tuple[list[Node], int]:
     """Return the anonymous nodes without an anonymous direct predecessor, and the evaluated count.
 
     Exact if the model depends on class sizes only, if nothing may be suppressed, or if people with
     several rows make the model not monotone; otherwise nodes above an anonymous node are assumed to
     be anonymous, as in OLA.
     """
-    if ground.by_size:
-        return minimal(ground.possible), ground.evaluated
-    anonymous, seen = ask_upwards(ground, ground.lattice, ground.possible)
+    if problem.by_size:
+        return minimal(problem.possible), problem.evaluated
+    anonymous, seen = ask_upwards(problem, problem.lattice, problem.possible)
     return minimal(anonymous), seen
 
 
@@ -166,7 +166,7 @@ def minimal(anonymous: Bools) -> list[Node]:
     return [tuple(int(i) for i in node) for node in np.argwhere(anonymous & ~blocked)]
 
 
-def ask_upwards(ground: Ground, lattice: Lattice, possible: Bools) -> tuple[Bools, int]:
+def ask_upwards(problem: Problem, lattice: Lattice, possible: Bools) -> tuple[Bools, int]:
     """Return which of the possible nodes are anonymous, and the number of evaluated nodes.
 
     Goes from the bottom up; if the model is monotone, nodes directly above an anonymous node are
@@ -174,7 +174,7 @@ def ask_upwards(ground: Ground, lattice: Lattice, possible: Bools) -> tuple[Bool
 
     lattice: of all attributes or of some.
     """
-    anonymous, seen, skip = np.zeros(lattice.shape, dtype=np.bool_), 0, ground.monotone
+    anonymous, seen, skip = np.zeros(lattice.shape, dtype=np.bool_), 0, problem.monotone
     for node in sorted((tuple(map(int, n)) for n in np.argwhere(possible)), key=sum):
         below = ((*node[:j], node[j] - 1, *node[j + 1 :]) for j in range(len(node)) if node[j] > 0)
         if skip and any(anonymous[one] for one in below):
@@ -183,48 +183,48 @@ def ask_upwards(ground: Ground, lattice: Lattice, possible: Bools) -> tuple[Bool
         seen += 1
         if seen % 64 == 0:
             report("search", seen, None)
-        anonymous[node] = view(lattice, node, ground.model).suppressed <= ground.limit
+        anonymous[node] = view(lattice, node, problem.model).suppressed <= problem.limit
     return anonymous, seen
 
 
-def cheapest_minimal(ground: Ground, objective: Objective) -> tuple[Candidate | None, int] | None:
+def cheapest_minimal(problem: Problem, objective: Objective) -> tuple[Candidate | None, int] | None:
     """Return the cheapest minimal node, None if no node is anonymous; and the evaluated count.
 
     Returns None if all nodes have to be evaluated: costs must be bounded by the levels, and class
     sizes alone must decide whether a node is anonymous.
     """
-    lattice, costs = ground.lattice, Costs(ground.lattice, objective)
-    if not (ground.by_size and costs.bounded):
+    lattice, costs = problem.lattice, Costs(problem.lattice, objective)
+    if not (problem.by_size and costs.bounded):
         return None
-    least = ground.model.least_size
-    found = find_cheap_minimal(lattice, ground.corner, least, ground.limit, costs.levels_alone())
+    least = problem.model.least_size
+    found = find_cheap_minimal(lattice, problem.corner, least, problem.limit, costs.levels_alone())
     if found is None:
         return None
     minimal, evaluated = found
     weighed = []
     for node, out in minimal.items():
-        value = costs.at(node, out) if costs.by_level else _exact(ground, costs, node)
+        value = costs.at(node, out) if costs.by_level else _exact(problem, costs, node)
         weighed.append(Candidate(lattice.named(node), value, out))
     return min(weighed, key=_rank, default=None), evaluated
 
 
-def _exact(ground: Ground, costs: Costs, node: Node) -> float:
-    return costs.exact(node, view(ground.lattice, node, ground.model))
+def _exact(problem: Problem, costs: Costs, node: Node) -> float:
+    return costs.exact(node, view(problem.lattice, node, problem.model))
 
 
-def weigh(ground: Ground, nodes: list[Node], objective: Objective) -> list[Candidate]:
+def weigh(problem: Problem, nodes: list[Node], objective: Objective) -> list[Candidate]:
     """Return the exact cost and suppression of nodes, cheapest first, finer levels first."""
-    lattice, costs = ground.lattice, Costs(ground.lattice, objective)
-    known = costs.by_pass(ground.measures) if ground.by_size and costs.by_classes else None
+    lattice, costs = problem.lattice, Costs(problem.lattice, objective)
+    known = costs.by_pass(problem.measures) if problem.by_size and costs.by_classes else None
     weighed = []
     for done, node in enumerate(nodes):
         if known is not None:
-            value, out = float(known[node]), int(ground.measures.suppressed[node])
-        elif ground.by_size and costs.by_level:
-            out = ground.suppressed(node)
+            value, out = float(known[node]), int(problem.measures.suppressed[node])
+        elif problem.by_size and costs.by_level:
+            out = problem.suppressed(node)
             value = costs.at(node, out)
         else:
-            found = view(lattice, node, ground.model)
+            found = view(lattice, node, problem.model)
             value, out = costs.exact(node, found), found.suppressed
             report("weigh", done + 1, len(nodes))
         weighed.append(Candidate(lattice.named(node), value, out))
@@ -239,12 +239,12 @@ def _rank(candidate: Candidate) -> tuple[float, int, Node]:
 class MinimalNodes(Sequence[Candidate]):
     """The best node and the minimal nodes, cheapest first, evaluated on first use."""
 
-    def __init__(self, ground: Ground, objective: Objective, best: Candidate) -> None:
-        self._ground, self._objective, self._best = ground, objective, best
+    def __init__(self, problem: Problem, objective: Objective, best: Candidate) -> None:
+        self._problem, self._objective, self._best = problem, objective, best
 
     @cached_property
     def _weighed(self) -> list[Candidate]:
-        others = weigh(self._ground, minimal_nodes(self._ground)[0], self._objective)
+        others = weigh(self._problem, minimal_nodes(self._problem)[0], self._objective)
         return [self._best, *(other for other in others if other.node != self._best.node)]
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Patients: the admissions of a fictional hospital, with any number of rows.
+"""Patients: the admissions of a fictional hospital, any number of rows, in memory or in a file.
 
 The diagnosis depends on age and sex, ethnicity and occupation on the postcode; some cells are
 missing.
@@ -10,16 +10,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import yaml
 from numpy.typing import NDArray
 
 from shoal.datasets import _vocabulary as vocabulary
 from shoal.errors import InputError
+from shoal.files.writing import check_ending, open_writer
 from shoal.support.arrays import Counts, Floats
+from shoal.support.files import check_writable, replace_file
+from shoal.support.progress import report
 
 Tree: TypeAlias = "dict[str, Tree] | list[str]"
 Dates = NDArray[np.datetime64]
@@ -279,3 +284,29 @@ def _postcodes() -> tuple[list[str], Counts, Floats, Floats]:
             )  # the first town is the largest, and the most mixed
             ethnicities.append(mixture)
     return codes, np.array(rural), np.concatenate(people), np.concatenate(ethnicities)
+
+
+def write_patients(path: Path, rows: int, seed: int = 0, *, force: bool = False) -> Path:
+    """Write the table and, next to it, its schema `<name>.yaml`; return the path of the schema."""
+    check_ending(path)
+    if rows < 1:
+        raise InputError(f"rows must be 1 or more, not {rows}")
+    chunks = generate(rows, seed)
+    schema = path.with_suffix(".yaml")
+    check_writable(schema, force=force)
+    with replace_file(path, force=force) as temporary:
+        done, (empty,) = 0, generate(0)
+        with open_writer(temporary, empty.schema) as writer:
+            for chunk in chunks:
+                writer.write_table(chunk)
+                done += chunk.num_rows
+                report("generate", done, rows)
+    with replace_file(schema, force=force) as temporary:
+        temporary.write_text(schema_text(), encoding="utf-8")
+    return schema
+
+
+def schema_text() -> str:
+    """Return the schema of the table as YAML."""
+    text: str = yaml.safe_dump(SCHEMA, sort_keys=False, allow_unicode=True)
+    return text
