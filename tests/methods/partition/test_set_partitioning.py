@@ -15,7 +15,7 @@ from tests.examples import examples
 from tests.methods.partition import plain
 
 from shoal import Table
-from shoal.methods.partition import branching
+from shoal.methods.partition import set_partitioning
 from shoal.methods.partition._pricing import enumerate_groups, make_cuts, make_scratch, make_space
 from shoal.methods.partition.annealing import near_records
 from shoal.methods.partition.column_generation import (
@@ -105,15 +105,15 @@ def puzzles():
 @pytest.mark.parametrize("way", ["cuts", "pairs", "groups"])
 def test_cuts_and_both_ways_of_branching_lead_to_the_optimum(puzzles, way, monkeypatch):
     divided = count()
-    child = branching.Tree._child
+    child = set_partitioning.Tree._child
     if way != "cuts":
-        monkeypatch.setattr(branching, "separate", lambda *_: [])
-        monkeypatch.setattr(branching.Tree, "_dive", lambda *_: None)
+        monkeypatch.setattr(set_partitioning, "separate", lambda *_: [])
+        monkeypatch.setattr(set_partitioning.Tree, "_dive", lambda *_: None)
         monkeypatch.setattr(
-            branching.Tree, "_child", lambda *args: (next(divided), child(*args))[1]
+            set_partitioning.Tree, "_child", lambda *args: (next(divided), child(*args))[1]
         )
     if way == "groups":
-        monkeypatch.setattr(branching.Tree, "_pairs", lambda *_: [])
+        monkeypatch.setattr(set_partitioning.Tree, "_pairs", lambda *_: [])
     for records, best in puzzles:
         problem = solved(records, 3)
         assert problem.bound == problem.loss

@@ -84,6 +84,7 @@ def find_holders(x, least, people, size, held, found):
             if rows >= least:
                 found[total] = p
                 total += 1
+                # enough rows already: further holdings cannot change that
                 break
     return total
 
@@ -96,6 +97,7 @@ def count_items(x, depth, k, m, held, work):
     items of a person are met in the order of her holdings: a row of a group is one more than those
     that were seen. Returns the number of newly marked people.
     """
+    # first pass: for each item the number of people at this depth who have it
     people, last, rest, marked = work.lists[depth], work.last[depth], work.rest[depth], 0
     for i in range(work.sizes[depth]):
         p = people[i]
@@ -109,6 +111,8 @@ def count_items(x, depth, k, m, held, work):
             for b in range(work.seen[y], work.seen[y] + more):
                 work.having[y * m + b] += 1
             work.seen[y] += more
+    # second pass, in the same order: a rare item marks its person; a common one is opened once,
+    # which is noted by making its number negative
     opens = 0
     for i in range(work.sizes[depth]):
         p = people[i]
@@ -130,6 +134,7 @@ def count_items(x, depth, k, m, held, work):
                     opens += 1
                     work.having[y * m + b] = -having
             work.seen[y] += more
+    # third pass: clear only what was touched, so a call costs its holdings and not all groups
     work.opens[depth], work.turn[depth] = opens, 0
     for i in range(work.sizes[depth]):
         p = people[i]
@@ -155,6 +160,7 @@ def mark_rare(x, rows, k, m, held, work):
     depth = 1
     while depth > 0:
         if work.turn[depth] == work.opens[depth]:
+            # every item of this depth was chosen once: back to the depth before
             depth -= 1
             continue
         item = work.opened[depth, work.turn[depth]]
@@ -184,8 +190,10 @@ def leave_out(x, people, size, k, m, allowed, done, held, work):
             having = find_holders(x, b, people, size, held, work.lists[1])
             work.sizes[1] = having
             if having == 0:
+                # nobody has b rows in the group, so nobody has more
                 return done, rows
             if having < k:
+                # too few people have b rows here, with or without other rows: all of them are rare
                 for i in range(having):
                     work.marked[work.lists[1, i]] = True
             elif b == m or mark_rare(x, b, k, m, held, work) == 0:
@@ -195,6 +203,7 @@ def leave_out(x, people, size, k, m, allowed, done, held, work):
                 if not work.marked[p]:
                     continue
                 work.marked[p] = False
+                # the first b − 1 rows stay, whichever holdings they are in
                 keep = b - 1
                 for h in range(held.start[p], held.start[p + 1]):
                     if held.group[held.events[h]] != x:
@@ -247,6 +256,7 @@ def list_cuts(x, c, people, size, held, work):
     found = 0
     for i in range(1, _CUTS + 1):
         value = work.values[min(i * total // (_CUTS + 1), total - 1)]
+        # the greatest value would leave nothing on the other side
         if value < work.values[total - 1] and (found == 0 or value > work.cuts[found - 1]):
             work.cuts[found] = value
             found += 1
@@ -323,6 +333,7 @@ def divide_class(low, high, tables, most, k, m, allowed, cost, held, marked):
     most: number of groups that the class may have. allowed: rows that cuts may leave out; −1 for no
     cuts.
     """
+    # sized for this class alone, so that small classes cost little
     holdings = held.start[high] - held.start[low]
     people = np.arange(low, high)
     having = np.empty(high - low, np.int64)
@@ -354,6 +365,7 @@ def divide_class(low, high, tables, most, k, m, allowed, cost, held, marked):
             lost += rows
     if allowed < 0:
         return lost
+    # a stack of the groups that may still be cut; at first one for each table
     for x in range(tables):
         pending[waiting], kind_of[x] = x, x
         waiting += 1
@@ -363,6 +375,7 @@ def divide_class(low, high, tables, most, k, m, allowed, cost, held, marked):
         x = pending[waiting]
         size = find_holders(x, 1, people, len(people), held, having)
         if size < k:
+            # k people share whatever is left in a group, so a smaller group is an empty one
             continue
         kind = kind_of[x]
         column, cut = find_best_cut(x, fresh, kind, having, size, k, m, allowed, cost, held, work)

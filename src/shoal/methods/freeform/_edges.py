@@ -32,14 +32,17 @@ def growth(points, boxes, box, record, limit):
     for j in range(points.line.shape[1]):
         place = np.int64(points.line[record, j])
         low, high, cap = np.int64(boxes.low[box, j]), np.int64(boxes.high[box, j]), points.cap[j]
+        # both widths are capped: beyond the cap, as for a missing value, a box does not grow
         if place < low:
             total += min(high - place, cap) - min(high - low, cap)
         elif place > high:
             total += min(place - low, cap) - min(high - low, cap)
         if total >= limit:
+            # the nominal columns can only add to this
             return total
     for j in range(points.name.shape[1]):
         code = points.name[record, j]
+        # 1 if the box has the code already
         bit = boxes.seen[box, points.word[j] + (code >> 6)] >> np.uint64(code & 63)
         total += points.unit[j] * (1 - np.int64(bit & ONE))
     return total
@@ -86,6 +89,7 @@ def take_in_turn(points, boxes, partners, done, first, last, left, given, owner)
     size = len(given) - first
     for box in range(first, last):
         best, least = np.int64(-1), INFINITE_COST
+        # the cyclic order after the box's own record begins here
         start = np.searchsorted(left[:size], box + 1)
         for step in range(size):
             index = start + step if start + step < size else start + step - size
@@ -100,6 +104,7 @@ def take_in_turn(points, boxes, partners, done, first, last, left, given, owner)
         else:
             taken = trade(points, boxes, partners, done, box, given, owner)
             best = np.searchsorted(left[:size], taken)
+        # close the gap: the list stays ascending
         for index in range(best, size - 1):
             left[index] = left[index + 1]
         size -= 1
@@ -115,6 +120,7 @@ def trade(points, boxes, partners, done, box, given, owner):
     least, giver, taken = INFINITE_COST, NO_INDEX, NO_INDEX
     for i in range(done):
         record = partners[box, i]
+        # only a remaining record needs a box, and this box has all of them
         if owner[record] >= 0:
             continue
         for other in range(len(given)):
@@ -123,6 +129,7 @@ def trade(points, boxes, partners, done, box, given, owner):
                 continue
             if is_partner(partners, done, other, record):
                 continue
+            # the box takes what `other` was given, and `other` takes the remaining record
             cost = growth(points, boxes, box, handed, INFINITE_COST)
             cost += growth(points, boxes, other, record, INFINITE_COST)
             cost -= growth(points, boxes, other, handed, INFINITE_COST)
@@ -176,6 +183,7 @@ def take_by_cost(points, boxes, partners, done, near, costs, found, given, owner
     """
     count = len(given)
     at = np.zeros(count, dtype=np.int64)  # position of each box in its list
+    # cost · count + box: compares by cost, then by box
     waiting = [costs[box, 0] * count + box for box in range(count) if found[box] > 0]
     heapify(waiting)
     while len(waiting) > 0:
@@ -186,9 +194,12 @@ def take_by_cost(points, boxes, partners, done, near, costs, found, given, owner
             owner[record] = box
             heappop(waiting)
             continue
+        # its cheapest record was taken by another box: queue it with its next one, which costs no
+        # less
         while at[box] < found[box] and owner[near[box, at[box]]] >= 0:
             at[box] += 1
         if at[box] == found[box]:
+            # the list is used up; list the records that remain now
             found[box] = list_nearest(points, boxes, partners, done, box, owner, near, costs)
             at[box] = 0
         if found[box] > 0:

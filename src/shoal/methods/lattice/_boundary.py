@@ -58,16 +58,19 @@ def mark(boundary, node, state):
     Invariant: `place` is the first node of the next run, in which the last attribute varies.
     """
     levels, place, last = boundary.levels, boundary.place, len(node) - 1
+    # above: each level from that of the node to the highest; below: from 0 to that of the node
     up = state == FEASIBLE
     for j in range(last + 1):
         place[j] = node[j] if up else 0
     first, stop = (node[last], levels[last]) if up else (0, node[last] + 1)
     while True:
+        # a run: the nodes that differ in the last attribute only
         index = np.int64(0)
         for j in range(last):
             index = (index + place[j]) * levels[j + 1]
         for i in range(index + first, index + stop):
             boundary.states[i] = state
+        # the next run: count up like an odometer
         j = last - 1
         while j >= 0 and place[j] + 1 >= (levels[j] if up else node[j] + 1):
             place[j] = node[j] if up else 0
@@ -99,6 +102,7 @@ def ask(levels, store, demand, boundary, node):
         mark(boundary, node, state)
         if complete:
             below, lost = boundary.below, boundary.lost
+            # all its classes were counted, so it is known whether the source is far too long for it
             add_source(levels, store, demand, source, node, rows, below, lost)
     return state == FEASIBLE
 
@@ -137,6 +141,7 @@ def find_boundary(levels, store, demand, boundary, until, a_call):
         if boundary.states[index] == 0 and not costly:
             if store.reads[0] + a_call * boundary.counted[0] > until or store.refused[0]:
                 return False
+            # the levels are the digits of the index, last attribute first
             for j in range(len(node) - 1, -1, -1):
                 node[j] = index % boundary.levels[j]
                 index //= boundary.levels[j]
@@ -145,6 +150,8 @@ def find_boundary(levels, store, demand, boundary, until, a_call):
                     lowest[j] = node[j]
                 for j in range(len(node)):
                     low, high = 0, node[j]
+                    # invariant: the node is feasible at level `high` of attribute j and infeasible
+                    # below `low`
                     while low < high:
                         lowest[j] = (low + high) // 2
                         if ask(levels, store, demand, boundary, lowest):

@@ -77,6 +77,7 @@ def push(boxes):
     at = boxes.open[0]
     box = heap[at]
     boxes.open[0] += 1
+    # sift up: a parent with a greater bound moves down
     while at > 0 and bound[box] < bound[heap[(at - 1) >> 1]]:
         heap[at] = heap[(at - 1) >> 1]
         at = (at - 1) >> 1
@@ -90,6 +91,7 @@ def pop(boxes):
     box, end = heap[0], boxes.open[0] - 1
     moved = heap[end]
     at = 0
+    # sift the last box down from the root; its slot takes the removed one
     while True:
         child = 2 * at + 1
         if child >= end:
@@ -120,6 +122,7 @@ def is_hopeless(boxes, bound, low):
     """Return whether no node above `low` with this bound can replace the best node."""
     if bound > boxes.cost[0] + TIE:
         return True
+    # as cheap as the best node: only a node that comes before it could replace it
     return bound >= boxes.cost[0] - ROUNDING and not precedes(low, boxes.best)
 
 
@@ -143,11 +146,13 @@ def shrink(losses, boxes, box):
     boxes.bound[box] = bound
     for j in range(len(low)):
         at_low = scaled(losses, j, losses.by_level[j, low[j]] + lost[j])
+        # every node at high[j] costs at least the bound with this attribute at high[j]
         while high[j] > low[j]:
             at_high = scaled(losses, j, losses.by_level[j, high[j]] + lost[j])
             if bound - at_low + at_high <= boxes.cost[0] + TIE + ROUNDING:
                 break
             high[j] -= 1
+            # how much is suppressed at the new `high` is unknown
             boxes.counted[box] = False
 
 
@@ -165,6 +170,7 @@ def split(losses, boxes, box, top):
         rise = losses.weights[j] * (losses.by_level[j, high[j]] - losses.by_level[j, low[j]])
         if high[j] > low[j] and rise > most:
             widest, most = j, rise
+    # the upper part keeps `high`, whose suppression is counted; the lower part gets another one
     boxes.low[top, widest] = high[widest]
     boxes.counted[top] = True
     shrink(losses, boxes, top)
@@ -214,6 +220,8 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
             return FULL
         if store.reads[0] > until:
             return PAUSED
+        # it stays in the first free slot until it is pushed again; a box that is not pushed is
+        # dropped
         box = pop(boxes)
         low, high, lost = boxes.low[box], boxes.high[box], boxes.lost[box]
         if is_hopeless(boxes, boxes.bound[box], low):
@@ -223,11 +231,13 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
             for j in range(len(low)):
                 single = single and low[j] == high[j]
             if single and (losses.by_size or losses.judged):
+                # its only node was offered when it was counted
                 continue
             if single:
                 for j in range(len(low)):
                     boxes.node[j] = low[j]
                 return ASK
+            # the upper part goes to the second free slot; the two pushes open both parts
             split(losses, boxes, box, boxes.heap[boxes.open[0] + 1])
             push(boxes)
         else:
@@ -239,6 +249,7 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
                 if losses.by_size:
                     offer(boxes, high, cost)
             if complete:
+                # the table that may be stored belongs to another node, which may be the best one
                 node, extra = boxes.node, boxes.extra
                 suppressed_below = add_source(
                     levels, store, demand, source, high, rows, node, extra
@@ -246,6 +257,7 @@ def search_boxes(levels, store, demand, losses, boxes, reads):
                 if losses.by_size and suppressed_below <= demand.limit:
                     offer(boxes, node, weigh(losses, node, extra))
             if suppressed > demand.limit:
+                # then every node of the box suppresses too much
                 continue
             if losses.judged:
                 for j in range(len(high)):

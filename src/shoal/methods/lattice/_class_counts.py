@@ -1,11 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
 """Kernels: count the classes of single nodes, each from the smallest stored table of a finer node.
 
-Layouts are those of `_class_moves.py`.
+    find_source   the shortest stored table that a node can be counted from
+    count_node    its classes, by cell if it has few combinations of groups, else by hashing
+    add_source    a further stored table, if the source is too long for the nodes counted from it
 
-Kernels: which tables of classes are stored, and which one a node is counted from.
-
-Layouts are those of `_class_moves.py`.
+Counting stops as soon as too many records are in small classes: rows come in the order of their
+leading group, so the classes of all groups before the current one are complete. Layouts are those
+of `_class_moves.py`.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ def count_dense(levels, store, demand, source, cells, wanted):
     dense, rows, first, at = store.dense, store.rows[source], store.first[source], store.block[0]
     size_at, end, suppressed = demand.size_at, np.int64(0), np.int64(0)
     records = (np.int64(1) << size_at) - 1 if size_at else np.int64(-1)
+    # `place` is the number of cells of one leading group
     place, scanned = store.fields[6, levels.order[0]], np.int64(0)
     between, check = rows // CHECKS + 1, rows // CHECKS
     for begin in range(0, rows, BLOCK):
@@ -45,6 +48,7 @@ def count_dense(levels, store, demand, source, cells, wanted):
         if stop < rows and stop < check:
             continue
         check = stop + between
+        # the cells of the current leading group may still grow, those before it are complete
         complete = cells if stop == rows else at[stop - 1 - begin] // place * place
         for cell in range(scanned, complete):
             count = dense[cell]
@@ -52,6 +56,8 @@ def count_dense(levels, store, demand, source, cells, wanted):
             suppressed += (count & records) * (count >> size_at < demand.k)
         scanned = complete
         if suppressed > demand.limit and end > wanted:
+            # infeasible, and too long to be listed: cells beyond the current leading group are
+            # still 0
             store.reads[0] += stop
             return end, suppressed, min(complete + place, cells), stop == rows
     store.reads[0] += rows
@@ -68,6 +74,7 @@ def list_classes(levels, store, node, cells):
     shift, group, dense, order = store.fields[4], store.fields[0], store.dense, levels.order
     split, width, end = len(node), np.int64(1), 0
     store.suffix[0] = 0
+    # take in attributes from the last one while their combinations fit in the list
     while split > 0:
         j = order[split - 1]
         domain = levels.domain[j, node[j]]
@@ -89,6 +96,7 @@ def list_classes(levels, store, node, cells):
                 end += 1
         i = split - 1
         while i >= 0 and group[i] + 1 == levels.domain[order[i], node[order[i]]]:
+            # carry: this attribute starts over, the one before it goes up
             base -= group[i] << shift[order[i]]
             group[i] = 0
             i -= 1
@@ -115,9 +123,11 @@ def count_hashed(levels, store, demand, source, to_words, wanted):
     word_at, shift = store.fields[3, lead], store.fields[4, lead]
     mask, between, check = store.fields[5, lead], rows // CHECKS + 1, rows // CHECKS
     bits = 4
+    # at least twice as many slots as rows, so probes stay short
     while (1 << bits) < 2 * rows:
         bits += 1
     down, last = np.uint64(64 - bits), (1 << bits) - 1
+    # entries of earlier nodes have a lower stamp and count as free: the table is never cleared
     stamp = store.clock[0] << 32
     for begin in range(0, rows, BLOCK):
         stop = min(begin + BLOCK, rows)
@@ -127,6 +137,7 @@ def count_hashed(levels, store, demand, source, to_words, wanted):
             for word in range(to_words):
                 key = np.uint64(block[word, at])
                 mixed = (mixed ^ (mixed >> np.uint64(29)) ^ key) * _MIX
+            # the high bits of a product are mixed best
             slot = np.int64(mixed >> down)
             while True:
                 held = slots[slot]
@@ -145,6 +156,7 @@ def count_hashed(levels, store, demand, source, to_words, wanted):
                     break
                 slot = (slot + 1) & last
         if end > demand.most and end > wanted:
+            # so many classes cannot all be large enough
             store.reads[0] += stop
             return end, demand.limit + 1, False
         if stop < rows and stop < check:
@@ -181,6 +193,7 @@ def count_node(levels, store, demand, source, node, lost, wanted):
         lost[j] = 0.0
     most = min(np.int64(len(store.dense)), CELLS_A_ROW * store.rows[source] + 64)
     cells = count_cells(levels, node, most)
+    # an array of cells is faster than hashing unless most cells would stay empty
     by_cell = cells <= most and bits_of(levels, node) <= levels.word_bits
     words = plan_moves(levels, store, source, node, by_cell)
     if by_cell:
@@ -232,6 +245,7 @@ def keep_table(store, node, rows, words):
     """Store the classes of the node that was counted last, if there is room."""
     table = store.tables[0]
     first_key = first = np.int64(0)
+    # a new table goes behind all others; only `make_room` moves tables
     for i in range(table):
         first_key = max(first_key, store.first_key[i] + store.rows[i] * store.words[i])
         first = max(first, store.first[i] + store.rows[i])
@@ -251,6 +265,7 @@ def keep_table(store, node, rows, words):
     store.first_key[table], store.first[table] = first_key, first
     store.rows[table], store.words[table], store.used[table] = rows, words, store.clock[0]
     store.debt[table] = 0
+    # insert it into the list by rows, behind tables of the same length
     at = table
     while at > 0 and store.rows[store.by_rows[at - 1]] > rows:
         store.by_rows[at] = store.by_rows[at - 1]
@@ -272,6 +287,8 @@ def lower(levels, node, growth, to):
         best, least = -1, left
         for j in range(len(node)):
             if to[j] > 0:
+                # classes grow at most by the factor e to the power of the entropy that a lower
+                # level adds
                 more = levels.entropy[j, to[j] - 1] - levels.entropy[j, to[j]]
                 if more <= least:
                     best, least = j, more
@@ -292,6 +309,7 @@ def add_source(levels, store, demand, source, node, rows, below, lost):
     """
     if rows >= SHORT * store.rows[source]:
         return demand.limit + 1
+    # a table is made only after the reads that it would have shortened have paid for it
     store.debt[source] += 1
     if store.debt[source] < OWED:
         return demand.limit + 1
@@ -302,6 +320,7 @@ def add_source(levels, store, demand, source, node, rows, below, lost):
         return demand.limit + 1
     lower(levels, node, growth, below)
     for j in range(len(node)):
+        # the table can be no finer than its source
         below[j] = max(below[j], store.node[source, j])
     wanted = np.int64(min(STORED * store.rows[source], room))
     made, suppressed, words, complete = count_node(

@@ -117,10 +117,12 @@ class Store(NamedTuple):
 def lay_out(levels, node, word, shift, mask):
     """Write the field of each attribute in a key of a node; returns the number of words."""
     at, used = 0, 0
+    # from the last attribute up, so that the leading one gets the highest bits of the last word
     for i in range(len(node) - 1, -1, -1):
         j = levels.order[i]
         bits = levels.bits[j, node[j]]
         if used + bits > levels.word_bits:
+            # a field never spans two words
             at += 1
             used = 0
         word[j], shift[j], mask[j] = at, used, (np.int64(1) << bits) - 1
@@ -178,6 +180,7 @@ def plan_moves(levels, store, source, node, by_cell):
         if by_cell:
             cells *= levels.domain[j, node[j]]
     widest = 2
+    # a chunk has at most about a quarter as many moves as the source has rows, so filling is cheap
     while widest < CHUNK_BITS and (4 << widest) < store.rows[source]:
         widest += 1
     chunk, at, end, to_word = -1, np.int64(0), np.int64(0), 0
@@ -197,6 +200,7 @@ def plan_moves(levels, store, source, node, by_cell):
                 store.moves[at] = store.moves[at - period]
                 at += 1
             for code in range(levels.domain[j, old[j]]):
+                # each old group of this attribute raises the entries of all combinations below it
                 part = move_group(levels, j, old[j], node[j], code) * place[j]
                 first = begin + (np.int64(code) << down)
                 for move in range(first, first + (np.int64(1) << down)):
@@ -211,11 +215,13 @@ def plan_moves(levels, store, source, node, by_cell):
             for code in range(levels.domain[j, old[j]]):
                 part = move_group(levels, j, old[j], node[j], code)
                 store.moves[at + code] = part * place[j]
+            # the field may be wider than its groups; such values never occur
             for code in range(levels.domain[j, old[j]], np.int64(1) << bits):
                 store.moves[at + code] = 0
             at += np.int64(1) << bits
         end = shift + bits
         store.chunk_mask[chunk] = (np.int64(1) << (end - store.chunk_shift[chunk])) - 1
+    # words without a chunk: all their attributes have a single group
     for word in range(to_word + 1, words + 1):
         store.word_chunks[word] = chunk + 1
     return words
@@ -229,6 +235,7 @@ def move_rows(store, source, begin, end, words):
         block = store.block[word]
         for i in range(end - begin):
             block[i] = 0
+        # a new key is the sum of the parts that its chunks contribute
         for chunk in range(store.word_chunks[word], store.word_chunks[word + 1]):
             shift, mask = store.chunk_shift[chunk], store.chunk_mask[chunk]
             first = store.chunk_first[chunk]

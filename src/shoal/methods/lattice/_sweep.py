@@ -146,6 +146,8 @@ def sweep(tables, shape, begin, node, found):
             follow(tables, at, shape, found, node)
         else:
             finish(tables, at, shape, found, node)
+        # the next combination of levels, like an odometer; the last attribute is measured all at
+        # once
         j = last - 1
         while j >= begin and level[j] == shape.levels[j] - 1:
             node -= level[j] * shape.stride[j]
@@ -155,6 +157,8 @@ def sweep(tables, shape, begin, node, found):
             return
         level[j] += 1
         node += shape.stride[j]
+        # raise the table of the level below; at level 1 that is the one with this attribute at
+        # level 0
         start = j
         if level[j] == 1:
             start = source[j - 1] if j > begin else attributes
@@ -182,6 +186,7 @@ def finish(tables, source, shape, found, node):
     for row in range(rows):
         tally[row] = counts[row]
     for raised in range(1, shape.levels[last]):
+        # an entry that joins is added to the one before it; the others move up to close the gap
         end = 0
         for row in range(1, rows):
             if join[row] > raised:
@@ -214,6 +219,7 @@ def follow(tables, source, shape, found, node):
         for row in range(rows):
             count, begins, repeats = tally[row], join[row] > raised, repeat[row]
             if repeats <= raised:
+                # the person is in this class already: one less, once and for all
                 count -= once
                 repeats = NEVER
             if begins:
@@ -222,6 +228,7 @@ def follow(tables, source, shape, found, node):
             else:
                 sums[classes] += count
             if begins or repeats != NEVER:
+                # any other entry becomes a part of the one before it at this and all higher levels
                 end += 1
                 tally[end], join[end], repeat[end] = count, join[row], repeats
             else:
@@ -247,6 +254,7 @@ def note_joins(tables, source, shape, person):
             continue
         one, other = (keys[row - 1] >> shift) & mask, (keys[row] >> shift) & mask
         raised = 0
+        # raise both codes until they meet
         while one != other and raised < top:
             raised += 1
             at = step_first[raised]
@@ -278,6 +286,7 @@ def note_repeats(tables, source, shape):
             continue
         other = before[person]
         before[person] = row
+        # its last row differs in a higher field, so no level of this attribute unites the two
         if other < first:
             continue
         one, two = (keys[other] >> shift) & mask, (keys[row] >> shift) & mask
@@ -294,7 +303,7 @@ def note_repeats(tables, source, shape):
 def measure(counts, rows, shape, found, node):
     """Store the measures of one node, whose classes have these counts.
 
-    counts: (rows or more,) one packed count for each class; see the layout in _class_tables.
+    counts: (rows or more,) one packed count for each class.
     """
     small, squares, kept = np.int64(0), np.int64(0), np.int64(0)
     size_at = shape.size_at
@@ -318,6 +327,7 @@ def measure(counts, rows, shape, found, node):
     measures = found.measures
     measures[node, CLASSES], measures[node, KEPT] = rows, kept
     measures[node, SUPPRESSED], measures[node, SQUARES] = small, squares
+    # `size` is in the high bits also here: size_at is 0 if a count is both
     if len(found.worth):
         total = 0.0
         for i in range(rows):
@@ -364,6 +374,7 @@ def roll_up(tables, source, target, shape, j, level):
             row += 1
         tables.runs[0, runs] = row - first
         if runs == 1:
+            # a single run is sorted already and only gets its new code
             for i in range(first, row):
                 to_keys[o], to_counts[o] = base | (keys[i] & below), counts[i]
                 o += 1
@@ -395,6 +406,7 @@ def settle(tables, target, shape):
         if keys[row] & person:
             counts[row] = (counts[row] & (once - 1)) | once
         seen[keys[row] & person] += 1
+    # 0 stands for the common entry of a class, which is added like a person who was seen once
     seen[0] = 1
     row, o, left = 0, 0, False
     while row < rows:
@@ -465,6 +477,7 @@ def merge_runs(tables, runs, to_keys, to_counts, o):
             begin, middle = tables.runs[here, a], tables.runs[here, a + 1]
             stop = tables.runs[here, a + 2] if a + 1 < runs else middle
             if last:
+                # the last two runs go straight to the target
                 return merge_two(keys, counts, begin, middle, middle, stop, to_keys, to_counts, o)
             end = merge_two(
                 keys, counts, begin, middle, middle, stop, longer_keys, longer_counts, end

@@ -100,9 +100,12 @@ def step(points, groups, near, rules, block, record, k, most, limit):
         return np.int64(0)
     best, partner = INFINITE_COST, NO_INDEX
     if groups.size[one] > k and groups.size[into] < most:
+        # a move: only if both groups keep their least and greatest size
         best = growth(points, groups, one, record, NO_INDEX)
         best += growth(points, groups, into, NO_INDEX, record)
     swapped = groups.member[into, draw_below(block.random, groups.size[into])]
+    # a swap; the other group can at best save its whole loss, so it is not measured if that is too
+    # little
     cost = growth(points, groups, one, record, swapped)
     if cost - groups.size[into] * groups.width[into] <= limit:
         cost += growth(points, groups, into, swapped, record)
@@ -125,6 +128,7 @@ def cheapest_home(points, groups, near, block, record, most):
         at = point if i < 0 else near.others[point, i]
         if at < 0:
             break
+        # one copy stands for its point; others may be in other groups
         other = draw_copy(near, block.random, at)
         if block.block[other] != block.number:
             continue
@@ -159,6 +163,7 @@ def dissolve(points, groups, near, rules, block, group, most, limit):
         measure(points, groups, home)
         block.target[moved] = record
         moved += 1
+    # the rules are checked once, when every home has its final members
     done = moved == size
     for i in range(moved):
         home = groups.label[block.target[i]]
@@ -168,6 +173,7 @@ def dissolve(points, groups, near, rules, block, group, most, limit):
         block.free[block.tally[0]] = group
         block.tally[0] += 1
         return total
+    # in reverse order, which also restores the order of the members
     for i in range(moved - 1, -1, -1):
         record = block.target[i]
         home = groups.label[record]
@@ -188,6 +194,7 @@ def best_companion(points, groups, near, block, record, fresh, k):
             break
         first, copies = near.first[at], near.first[at + 1] - near.first[at]
         offset = draw_below(block.random, copies)
+        # from a random copy on; more than k copies never fit in the group
         for c in range(min(copies, k)):
             other = np.int32(first + (offset + c) % copies)
             if block.block[other] != block.number:
@@ -199,6 +206,7 @@ def best_companion(points, groups, near, block, record, fresh, k):
                 points.line, points.name, points.cap, points.unit, points.word,
                 groups.edge, groups.seen, groups.once, groups.names, fresh, NO_INDEX, other,
             )  # fmt: skip
+            # what the wider box costs all k records that the group will have
             cost = k * (width - groups.width[fresh])
             cost += growth(points, groups, group, other, NO_INDEX)
             if cost < best:
@@ -220,6 +228,7 @@ def create(points, groups, near, rules, block, record, k, limit):
     fresh = block.free[block.tally[0]]
     total, joined = np.int64(0), 0
     chosen = record
+    # the record itself joins first, then the cheapest companion, one after the other
     while chosen >= 0:
         group = groups.label[chosen]
         total += growth(points, groups, group, chosen, NO_INDEX)
@@ -259,6 +268,8 @@ def anneal_block(points, groups, near, rules, block, k, most, temperature, steps
     grown = np.int64(0)
     for _ in range(steps):
         record = block.records[draw_below(block.random, len(block.records))]
+        # an increase is accepted with probability e^(−increase / temperature); as the lot is drawn
+        # first, a step can give up early
         limit = np.int64(-temperature * np.log(draw_share(block.random)))
         lot = draw_share(block.random)
         if lot > 2 * upheaval:
@@ -299,6 +310,7 @@ def descend_block(points, groups, near, rules, block, k, most):
                 cost += growth(points, groups, into, NO_INDEX, record)
                 if cost < best:
                     best, home, partner = cost, into, NO_INDEX
+            # a swap can at best save the whole loss of the other group
             bar = groups.size[into] * groups.width[into]
             for m in range(groups.size[into]):
                 swapped = groups.member[into, m]

@@ -139,10 +139,12 @@ def measure(points, groups, group):
             code = points.name[groups.member[group, i], j]
             word, bit = points.word[j] + (code >> 6), ONE << np.uint64(code & 63)
             if groups.seen[group, word] & bit:
+                # the second record with the value or a later one
                 groups.once[group, word] &= ~bit
             else:
                 groups.once[group, word] |= bit
             groups.seen[group, word] |= bit
+        # the first value of a column costs nothing
         values = np.int64(-1)
         for w in range(points.word[j], points.word[j + 1]):
             values += count_bits(groups.seen[group, w])
@@ -164,6 +166,7 @@ def width_after(line, name, cap, unit, word, edge, seen, once, names, group, out
         low, high = edge[group, j, LOWEST], edge[group, j, HIGHEST]
         if out >= 0:
             position = line[out, j]
+            # if the record at an edge leaves, the second position becomes the edge
             if position == low:
                 low = edge[group, j, SECOND_LOWEST]
             if position == high:
@@ -179,6 +182,7 @@ def width_after(line, name, cap, unit, word, edge, seen, once, names, group, out
         if leaving == entering:
             continue
         if leaving >= 0:
+            # a value that occurs once leaves with its record
             single = once[group, word[j] + (leaving >> 6)] >> np.uint64(leaving & 63)
             total -= unit[j] * np.int64(single & ONE)
         if entering >= 0:

@@ -135,6 +135,7 @@ def rule_holds(rules, rule, count, total):
     first = rules.start[rules.column[rule]]
     values = rules.start[rules.column[rule] + 1] - first
     if rules.counted[rule] < values:
+        # missing values come last and do not count
         for v in range(rules.counted[rule], values):
             total -= count[v]
         values = rules.counted[rule]
@@ -169,6 +170,7 @@ def first_against_rest(count, values, rank):
         greatest = max(greatest, count[v])
     rest, ceiling, taken = total, greatest + 1, np.int64(0)
     while taken < rank - 1:
+        # the greatest count below the ceiling, and how many values have it
         best, times = np.int64(0), np.int64(0)
         for v in range(values):
             if best < count[v] < ceiling:

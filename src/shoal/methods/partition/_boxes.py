@@ -1,10 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: the boxes of groups of records, and their widths.
+"""Kernels: the boxes of groups of records, their widths, and random neighbours of a record.
 
 A box is a least and a greatest position for every ordered column and a bit set for every nominal
-column. Its width is an integer number of the records' units, so sums are exact.
+column. Its width is an integer number of the records' units, so sums are exact:
 
-Kernels: random neighbours of a record.
+    ordered column    greatest − least position, at most `cap`
+    nominal column    (number of values − 1) · `unit`
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ def make_boxes(points: Points, groups: int) -> Boxes:
 @njit(cache=True, error_model="numpy")
 def count_bits(word):
     """Return the number of set bits."""
+    # add neighbouring fields of 1, 2 and 4 bits; the product then sums the bytes in the highest one
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + (
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
@@ -101,6 +103,7 @@ def box_width(points, boxes, group):
     for j in range(points.line.shape[1]):
         total += min(np.int64(boxes.high[group, j]) - boxes.low[group, j], points.cap[j])
     for j in range(points.name.shape[1]):
+        # the first value costs nothing
         values = np.int64(-1)
         for w in range(points.word[j], points.word[j + 1]):
             values += count_bits(boxes.seen[group, w])
@@ -201,6 +204,7 @@ def cheapest_partners(points, boxes, sizes, widths, wanting, partners, costs):
             if other == one:
                 continue
             joint = joint_width(points, boxes, one, other)
+            # the increase of the loss, which is size · width
             cost = (sizes[one] + sizes[other]) * joint
             cost -= sizes[one] * widths[one] + sizes[other] * widths[other]
             if found == few and cost >= costs[i, few - 1]:
@@ -236,6 +240,6 @@ def draw_neighbour(near, random, record):
     """Return a record near this one, of its own point or a neighbouring one; −1 if none."""
     point = near.point[record]
     which = draw_below(random, near.others.shape[1] + 1)
-    if which > 0:
+    if which > 0:  # 0 is its own point, whose copies can be in other groups
         point = near.others[point, which - 1]
     return draw_copy(near, random, point) if point >= 0 else NO_INDEX

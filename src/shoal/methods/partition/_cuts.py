@@ -91,6 +91,8 @@ def fill_steps(j, records, space, scratch):
             if not wide:
                 current += 1
             elif current < STEPS - 1:
+                # a step also ends at the outermost cuts that leave k on both sides; STEPS − 4
+                # leaves room for these two
                 first = left >= space.k and left - count[a] < space.k
                 more = a + 1 < base + size
                 last = more and records - left >= space.k > records - left - count[a + 1]
@@ -119,6 +121,7 @@ def fill_masks(codes, low, high, live, open_columns, space, scratch):
     slot, cuttable = scratch.columns[SLOT], scratch.columns[CUTTABLE]
     base, active = scratch.columns[BASE], scratch.columns[ACTIVE]
     step, first, kind = scratch.slots[STEP], space.first, space.kind
+    # clear the rows in use and no others
     for x in range(live):
         note_ends(active[x], space, scratch)
         rows = scratch.columns[SIZE, active[x]]
@@ -126,11 +129,13 @@ def fill_masks(codes, low, high, live, open_columns, space, scratch):
             for y in range(open_columns):
                 mask[row, y] = 0
     for i in range(low, high):
+        # where the row is in each active column
         for x in range(live):
             j = active[x]
             slot[x] = base[j] + rank[first[j] + codes[i, j]] - 1
         for y in range(open_columns):
             bit[y] = np.uint64(1) << np.uint64(step[slot[cuttable[y]]])
+        # every mask row that the row is in occurs in the same steps
         for x in range(live):
             row = slot[x]
             if kind[active[x]] == ORDERED:
@@ -173,6 +178,8 @@ def add_growth(j, y, steps, space, scratch):
         edge_most[0, a] = edge_most[1, a] = -1
     for row in range(base, base + rows):
         least, most = scratch.slots[LEAST, row], scratch.slots[MOST, row]
+        # the first step with the mask row is where it joins the left side, the last one where it
+        # leaves the right
         enters = np.int64(lowest_bit(mask[row, y]))
         leaves = 63 - np.int64(zeros_above(mask[row, y]))
         edge_least[0, enters] = min(edge_least[0, enters], least)
@@ -214,6 +221,7 @@ def weigh_cuts(y, records, loss, live, space, scratch):
             add_growth(other, y, steps, space, scratch)
             continue
         unit = space.unit[other]  # each further value costs the same, where it first or last occurs
+        # the first value of each side costs nothing
         start -= unit
         rows = scratch.columns[BASE, other] + scratch.columns[SIZE, other]
         for row in range(scratch.columns[BASE, other], rows):
@@ -234,6 +242,7 @@ def weigh_cuts(y, records, loss, live, space, scratch):
         if left < space.k or records - left < space.k:
             continue
         saved = records * loss - left * left_loss - (records - left) * right_loss
+        # the factor below is at most 1, so the saving bounds the score
         if saved <= score[1, j] + TIE:
             continue
         if records >= 3 * space.k:
@@ -296,6 +305,7 @@ def divide(codes, weight, where, low, high, j, place, space, scratch):
     rank, first = scratch.rank, space.first[j]
     a, b, left = low, high - 1, 0
     while True:
+        # both ends move inwards past the rows that are on their side already
         while a <= b and rank[first + codes[a, j]] <= place:
             left += weight[a]
             a += 1

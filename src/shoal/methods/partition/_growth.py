@@ -1,7 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: growing a whole Mondrian tree from the cuts of its nodes.
+"""Kernels: growing a whole Mondrian tree from the cuts of its nodes, and cutting nodes for Python.
 
-Kernels: dividing classes that no cut by value divides, record by record.
+    grow             one node after the other, depth first, until no node can be cut
+    look_ahead       in small nodes: the best few cuts, each carried on to the end
+    list_cuts, divide_nodes      the same step by step, for models that are checked in between
+    divide_records   classes that no cut by value divides, record by record
+
+A tree is a permutation of rows: the rows of a node are consecutive, and a cut swaps them in place.
 """
 
 from __future__ import annotations
@@ -93,6 +98,7 @@ def carry_on(rows, low, high, records, bound, space, scratch):
                 forget(space, scratch)
             total += n * loss
             if total >= bound:
+                # losses only add up, so the rest cannot repair this
                 return np.inf
             continue
         middle, left = divide_node(rows, a, b, best, scratch.cut[0, best], space, scratch)
@@ -121,11 +127,13 @@ def look_ahead(rows, node, low, high, records, tries, chosen, known, spare, spac
             return
         place = cut[rank, column]
         cut[rank, column] = 0
+        # the best cut is what an earlier look-ahead did here, so its loss is known
         if attempt == 0 and least >= 0:
             continue
         copy_rows(rows, low, high, spare)
         bound = least - TIE if attempt > 0 else np.inf
         middle, left = cut_node(spare, begin, high - low, column, place, space, scratch)
+        # a cut that loses as much as the best one so far is given up on the way
         first = carry_on(spare, begin, middle, left, bound, space, scratch)
         if first >= bound:
             continue
@@ -169,8 +177,10 @@ def grow(rows, ids, spare, space, scratch, reach, tries, tree, budget):
         known[0] = known[1] = -1.0
         if 3 * space.k <= records < reach * space.k:
             look_ahead(rows, depth, low, high, records, tries, chosen, known, spare, space, scratch)
+            # looking ahead has cleared the node from the scratch
             localise(rows.codes, rows.weight, low, high, space, scratch)
         middle, left = divide_node(rows, low, high, chosen[0], chosen[1], space, scratch)
+        # the left side is on top of the stack, so classes are numbered from left to right
         push(rows.stack, depth, middle, high, records - left)
         push(rows.stack, depth + 1, low, middle, left)
         rows.expected[depth], rows.expected[depth + 1] = known[1], known[0]
@@ -276,6 +286,7 @@ def divide_records(codes, rows, bounds, space, scratch, count, ordered, picked, 
             order_rows(codes, rows, low, high, j, space, scratch, count, ordered)
             pick(codes, ordered, begin, records, picked)
             for end in range(2):
+                # k records from the low end of the order, then k from its high end
                 left = space.k if end == 0 else records - space.k
                 kept = left * rows_loss(picked, begin, left, space, scratch.seen)
                 kept += (records - left) * rows_loss(picked, left, records, space, scratch.seen)

@@ -1,10 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: the live point that widens a group least, or is furthest from a point.
+"""Kernels: groups of exactly k records, one after the other, from a tree of the remaining points.
 
-Depth first, the nearer child first; a node is skipped if it cannot contain the best point. Ties go
-to the point with the least index.
+    gather_from, gather_far    seeds in a given order, or each the point furthest from the last one
+    cheapest, furthest         the live point that widens a group least, or is furthest from a point
+    price_all                  the costs of leftovers
 
-Kernels: groups of exactly k records, one after the other, and the costs of leftovers.
+A search is depth first, the nearer child first; a node is skipped if it cannot contain the best
+point. Ties go to the point with the least index.
 """
 
 from __future__ import annotations
@@ -90,6 +92,7 @@ def growth(draft, line, name, word, point):
     total = np.int64(0)
     for j in range(len(draft.low)):
         place = line[point, j]
+        # negative inside the box
         gap = max(draft.low[j] - place, place - draft.high[j])
         total += min(max(gap, 0), draft.room[j])
     for j in range(len(draft.fold)):
@@ -107,6 +110,7 @@ def _least_growth(draft, tree, node):
         gap = max(draft.low[j] - tree.high[node, j], tree.low[node, j] - draft.high[j])
         total += min(max(gap, 0), draft.room[j])
     for j in range(len(draft.fold)):
+        # no value of the node is in the box, even modulo 64
         if not tree.fold[node, j] & draft.fold[j]:
             total += draft.step[j]
     return total
@@ -134,6 +138,7 @@ def cheapest(tree, draft, word):
                 if grown < best or (grown == best and tree.which[s] < found):
                     best, found = grown, tree.which[s]
             continue
+        # the child with the lower bound is pushed last and so visited first
         near, far = left, left + 1
         low, high = _least_growth(draft, tree, near), _least_growth(draft, tree, far)
         if high < low or (high == low and tree.least[far] < tree.least[near]):
@@ -160,9 +165,12 @@ def _most_width(tree, points, point, away, node):
         total += min(np.int64(gap), points.cap[j])
     for j in range(points.name.shape[1]):
         alone = ONE << np.uint64(points.name[point, j] & 63)
+        # codes of up to 64 values are exact modulo 64: if only its own bit is set, all points share
+        # the value
         single = points.word[j + 1] - points.word[j] == 1
         if not single or tree.fold[node, j] != alone:
             total += points.unit[j]
+    # the way over the middle is another upper bound
     return min(total, away + tree.reach[node])
 
 
@@ -245,6 +253,7 @@ def _gather(pool, tree, draft, points, seed, k):
     need = k - 1
     while need:
         point, grown = cheapest(tree, draft, points.word)
+        # a box that grows may prefer another point next, so one record at a time
         amount = np.int64(1)
         if grown:
             stretch(draft, points, point)

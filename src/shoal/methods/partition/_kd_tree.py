@@ -1,13 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: a tree over distinct points that shrinks as points are used up.
+"""Kernels: a tree over distinct points that shrinks as points are used up, and nearest points.
 
 Every node has the box over its live points and the least of their indices, so that a search can
 skip it; the values of a nominal column are folded into 64 bits, which may include additional values
 but never omit one.
 
-Points, slots and nodes are passed as int64 everywhere, so each kernel is compiled once.
+    slots        0 … 7 | 8 … 15 | 16 … 20 | …     the points, leaf after leaf
+    nodes        root, its two children, their children, …; children are adjacent
 
-Kernels: the points nearest to each of many points.
+Points, slots and nodes are passed as int64 everywhere, so each kernel is compiled once.
 """
 
 from __future__ import annotations
@@ -153,6 +154,7 @@ def _cut(tree, points, first, last, spare, sample):
     if column < 0:
         return (first + last) // 2
     chosen = np.int64(column)
+    # above the least place, so that neither side is empty
     bar = max(_median(tree, points, first, last, chosen, sample), least + 1)
     middle, beyond = first, 0
     for s in range(first, last):
@@ -249,6 +251,7 @@ def _fill_node(tree, node):
     for j in range(tree.low.shape[1]):
         low = min(tree.low[left, j], tree.low[right, j])
         high = max(tree.high[left, j], tree.high[right, j])
+        # compared before it is overwritten: an unchanged node ends the way up
         changed |= low != tree.low[node, j] or high != tree.high[node, j]
         tree.low[node, j], tree.high[node, j] = low, high
     for j in range(tree.fold.shape[1]):
@@ -341,6 +344,7 @@ def _visit(tree, points, point, stack, nearest, widths):
     while depth:
         depth -= 1
         node, bound = nodes[depth], bounds[depth]
+        # the list was full of nearer points by the time the node came up
         if bound > widths[few] or (bound == widths[few] and tree.least[node] > nearest[few]):
             continue
         left = np.int64(tree.child[node])
@@ -350,12 +354,14 @@ def _visit(tree, points, point, stack, nearest, widths):
                     width = pair_width(points, point, tree.line, tree.name, np.int64(s))
                     _insert(tree.which[s], width, nearest, widths)
             continue
+        # the nearer child is visited first; of equal ones, the child with the point itself
         near, far = left, left + 1
         low = _least_width(tree, points, point, near)
         high = _least_width(tree, points, point, far)
         if high < low or (high == low and tree.slot[point] >= tree.first[far]):
             near, far, low, high = far, near, high, low
         if high <= widths[few]:
+            # pushed first, so visited last
             nodes[depth], bounds[depth] = far, high
             depth += 1
         if low <= widths[few]:

@@ -47,6 +47,7 @@ def rank_medians(rows, bounds, space, scratch, columns, places, strict):
                 rows, low, high, records, j, space, scratch.seen, listed, strict
             )
         for rank in range(width):
+            # selection sort: there are few columns
             widest = 0
             for j in range(1, width):
                 if extent[j] > extent[widest]:
@@ -67,6 +68,7 @@ def find_median(rows, low, high, records, j, space, seen, listed, strict):
             listed[size] = code
             size += 1
         seen[first + code] += rows.weight[i]
+    # `listed` are the distinct codes of the node, `seen` their records
     sort_keys(listed, 0, size)
     extent, median, left = 0.0, np.int64(-1), np.int64(0)
     if size > 1:
@@ -97,6 +99,7 @@ def middle_branch(records, j, space, seen, listed, size):
     Also returns the records up to there. The codes of a branch are adjacent.
     """
     at, domain, first = space.tree_first[j], space.domain[j], space.first[j]
+    # up to the level below the common ancestor: the last at which first and last code differ
     while space.groups[at + domain + listed[0]] != space.groups[at + domain + listed[size - 1]]:
         at += domain
     nearest, end, left, before = records, np.int64(-1), np.int64(0), np.int64(0)

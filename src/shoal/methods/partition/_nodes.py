@@ -189,6 +189,7 @@ def order_column(j, space, scratch):
     first, domain = space.first[j], space.domain[j]
     if space.kind[j] == NOMINAL:
         for a in range(base, base + size):
+            # descending count, then code: see CODE_BITS
             value[a] -= scratch.seen[first + value[a]] << CODE_BITS
     sort_keys(value, base, base + size)
     if space.kind[j] == TREE:
@@ -288,6 +289,7 @@ def rows_loss(codes, low, high, space, seen):
             continue
         others = -1
         for i in range(low, high):
+            # each further value once; the first one makes it 0
             others += seen[first + codes[i, j]] == 0
             seen[first + codes[i, j]] = 1
         for i in range(low, high):

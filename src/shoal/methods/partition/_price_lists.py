@@ -1,7 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: working memory of the search for underpriced classes, and lists of candidates.
+"""Kernels: distinct records as points, and lists of the records that may join a class.
 
-Kernels: distinct records as points, how far two of them are apart, and how far k of them are.
+    Kinds, flat_width, joint_branch    the layout, and how far two kinds are apart
+    fill_neighbour_widths              how far apart k records are at least
+    Scratch                            working memory of the search for underpriced classes
+    offer, cheapest_class, …           the highest prices, and what a class with them costs
+    list_by_width                      candidates by the width of the box with them
+
+The search itself is in `_price_repair.py`. All prices and widths are whole units.
 """
 
 from __future__ import annotations
@@ -91,6 +97,7 @@ def offer(best, holder, held, price, kind, copies):
     room = len(best)
     if held == room and best[room - 1] >= price:
         return held
+    # a kind is entered once for each of its records
     for _ in range(min(copies, room)):
         if held < room:
             at = held
@@ -132,6 +139,7 @@ def cheapest_class(members, paid, width, held, k, best):
     least, size = NEVER, members
     if members >= k:
         least = value
+    # the members with the highest prices join one after the other
     for i in range(min(held, 2 * k - 1 - members)):
         value += width - best[i]
         if members + i + 1 >= k and value < least:
@@ -192,6 +200,7 @@ def list_by_width(depth, paid, held, k, kinds, prices, scratch):
     first, last = _sum_others(depth, paid, held, k, scratch.price, sums)
     low, high, cap = scratch.low[depth], scratch.high[depth], kinds.cap
     ordered, columns = len(cap), len(low)
+    # what the ordered columns and trees contribute to the width so far
     lines = np.int64(0)
     for j in range(columns):
         wide = high[j] - low[j]
@@ -205,6 +214,7 @@ def list_by_width(depth, paid, held, k, kinds, prices, scratch):
         one = candidates[i]
         kind = kind_of[one]
         price = prices[kind]
+        # the box only grows, so the width at the depth before is a lower bound
         if _least_price(max(known[i], scratch.span[depth]), first, last, sums) >= price:
             continue
         width = base
@@ -336,6 +346,7 @@ def fill_neighbour_widths(kinds, k, begin, end, nearest, held, widths):
             nearest[at] = width
             held[at] = kinds.count[other]
             known += 1
+            # drop the neighbours beyond the ones that make up `want` records
             total = np.int64(0)
             for i in range(known):
                 total += held[i]

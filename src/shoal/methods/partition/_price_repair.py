@@ -69,6 +69,7 @@ def _lower_prices(depth, size, excess, mark, kinds, prices, scratch):
             rarest, share = count, 0
         if count == rarest:
             share += 1
+    # rounded up, so the class is not underpriced afterwards
     step = (excess + share - 1) // share
     for i in range(size):
         kind = scratch.kind[scratch.corner[i + 1]] if i < depth else scratch.holder[i - depth]
@@ -90,6 +91,7 @@ def _settle_box(depth, inside, k, kinds, prices, log, scratch):
         for d in range(1, depth + 1):
             paid += prices[kind_of[scratch.corner[d]]]
         held = offer_corners(depth, count, prices, kind_of, scratch.corner, best, holder)
+        # records inside the box join at no further width
         for i in range(inside):
             kind = kind_of[scratch.by_width[i]]
             held = offer(best, holder, held, prices[kind], kind, count[kind])
@@ -123,6 +125,7 @@ def _open_box(depth, k, kinds, prices, log, scratch):
         kind = kind_of[candidates[i]]
         held = offer(best, holder, held, prices[kind], kind, count[kind])
     limit = widest_class(depth, paid, held, k, best)
+    # no class in a box this wide or wider is underpriced
     if limit < scratch.span[depth]:
         return
     listed = list_by_width(depth, paid, held, k, kinds, prices, scratch)
@@ -130,6 +133,7 @@ def _open_box(depth, k, kinds, prices, log, scratch):
     while inside < listed and widths[inside] == scratch.span[depth]:
         inside += 1
     paid, held = _settle_box(depth, inside, k, kinds, prices, log, scratch)
+    # the largest class is full: no further corner
     if depth == 2 * k - 1:
         return
     i = inside
@@ -193,6 +197,7 @@ def _plant(at, order, reach, kinds, scratch):
     for i in range(at, len(order)):
         kind = order[i]
         width = flat_width(name, unit, line, cap, root, kind, reach)
+        # its pair with the root costs more than any price here can pay
         if width >= reach:
             continue
         if listed == len(scratch.kind):
@@ -259,6 +264,7 @@ def _search_root(k, most_boxes, kinds, prices, log, scratch):
             depth -= 1
             continue
         if boxes >= most_boxes:
+            # give up: lower the price of the root by the most that an open class may be underpriced
             least = np.int64(0)
             while depth > 0:
                 for at in range(scratch.waiting[depth]):

@@ -173,6 +173,7 @@ def _enter(record, sign, space, cuts, scratch):
         before, after = before % step, after % step
         for e in range(cuts.first[c], cuts.first[c + 1]):
             share = cuts.share[e]
+            # crossing a multiple of the step is what a cut charges for
             change = (after + share) // step - (before + share) // step
             scratch.penalty[cuts.record[e]] += change * cuts.price[c]
 
@@ -250,6 +251,7 @@ def _choose(depth, low, high, size, threshold, space, scratch):
     _measure(depth, low, high, space, scratch)
     bound, growth, penalty = scratch.bound, scratch.growth, scratch.penalty
     candidate, dual = scratch.candidate[depth - 1], scratch.dual[depth - 1]
+    # each of the records to come carries its part of the growth
     share = 1.0 / want
     least, best = scratch.least[0], scratch.least[1]
     for t in range(want):
@@ -265,6 +267,7 @@ def _choose(depth, low, high, size, threshold, space, scratch):
     for t in range(want - 1):
         others += least[t]
         duals += best[t]
+    # even the cheapest completion costs too much
     if others + least[want - 1] >= threshold + ROUNDING:
         return
     kept = 0
@@ -273,6 +276,7 @@ def _choose(depth, low, high, size, threshold, space, scratch):
         if others + bound[t] < threshold + ROUNDING and duals + alone < threshold + ROUNDING:
             scratch.candidate[depth, kept] = candidate[t]
             scratch.dual[depth, kept] = dual[t]
+            # in place: entry `kept` of this depth is written, entry `t` of the depth before is read
             for j in range(space.line.shape[0]):
                 scratch.place[depth, j, kept] = scratch.place[depth - 1, j, t]
             kept += 1
@@ -329,6 +333,7 @@ def enumerate_groups(
     found, nodes = 0, 0
     for root in range(roots[0], roots[1]):
         if root > 0 and space.copy[order[root]] == space.copy[order[root - 1]]:
+            # its copy found the same groups
             continue
         begun, limit = found, threshold
         many = _plant(root, order, duals, space, cuts, scratch)
@@ -343,6 +348,7 @@ def enumerate_groups(
             t = scratch.at[depth]
             scratch.at[depth] += 1
             record = scratch.candidate[depth, t]
+            # of equal records the first is added first, so each group is met once
             if t > 0 and space.copy[scratch.candidate[depth, t - 1]] == space.copy[record]:
                 continue
             width = _grow_box(depth, record, space, scratch)
@@ -363,6 +369,7 @@ def enumerate_groups(
                     limit = costs[found]
                 found += 1
             full = found == len(costs) or nodes > most_nodes
+            # unwind: seen, filled and penalty are left empty
             if full or (each > 0 and found - begun >= each):
                 while depth > 0:
                     depth -= 1

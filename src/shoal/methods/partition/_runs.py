@@ -43,12 +43,14 @@ def _transpose(place, bits):
         bit = np.int64(1) << b
         below = bit - 1
         for j in range(width):
+            # rotate and reflect, so that the curve enters each cell where it left the one before
             if place[j] & bit:
                 place[0] ^= below
             else:
                 swapped = (place[0] ^ place[j]) & below
                 place[0] ^= swapped
                 place[j] ^= swapped
+    # Gray code: neighbouring positions differ in one bit
     for j in range(1, width):
         place[j] ^= place[j - 1]
     turned = np.int64(0)
@@ -72,8 +74,10 @@ def choose_runs(points, order, k, begin, end, costs, sizes, box):
     """
     for last in range(begin, end):
         best, chosen = np.int64(-1), np.int64(0)
-        _clear(points, box)
+        for j in range(points.line.shape[1]):
+            box.low[0, j], box.high[0, j] = FAR, -1
         width, size = np.int64(0), np.int64(0)
+        # the last run grows backwards, one record at a time
         while size < 2 * k - 1 and size <= last:
             record = order[last - size]
             width += _widen(points, box, record, size == 0)
@@ -82,15 +86,12 @@ def choose_runs(points, order, k, begin, end, costs, sizes, box):
                 cost = costs[last + 1 - size] + size * width
                 if best < 0 or cost < best:
                     best, chosen = cost, size
+        # clear the words that its records touched, not all of them
         for i in range(size):
-            _forget(points, box, order[last - i])
+            for j in range(points.name.shape[1]):
+                code = points.name[order[last - i], j]
+                box.seen[0, points.word[j] + (code >> 6)] = np.uint64(0)
         costs[last + 1], sizes[last + 1] = best, chosen
-
-
-@njit(cache=True, error_model="numpy")
-def _clear(points, box):
-    for j in range(points.line.shape[1]):
-        box.low[0, j], box.high[0, j] = FAR, -1
 
 
 @njit(cache=True, error_model="numpy")
@@ -114,18 +115,13 @@ def _widen(points, box, record, fresh):
 
 
 @njit(cache=True, error_model="numpy")
-def _forget(points, box, record):
-    for j in range(points.name.shape[1]):
-        box.seen[0, points.word[j] + (points.name[record, j] >> 6)] = np.uint64(0)
-
-
-@njit(cache=True, error_model="numpy")
 def number_runs(order, sizes, ids):
     """Store the run of each record, numbered from the start of the order.
 
     order: (records,); sizes: (records + 1,) size of the last run of each prefix; ids: (records,).
     """
     last, runs = len(order), 0
+    # first count the runs, which are read from the end
     while last > 0:
         last -= sizes[last]
         runs += 1

@@ -29,9 +29,11 @@ def reduced_costs(groups, cost, duals, cuts, filled, out):
                 c = cuts.cut[at]
                 filled[c] += cuts.weight[at]
                 if filled[c] >= cuts.step[c]:
+                    # one more multiple of the step: the cut charges its price
                     filled[c] -= cuts.step[c]
                     total += cuts.price[c]
         out[g] = total
+        # clear what the group touched
         for i in range(groups.shape[1]):
             kind = groups[g, i]
             for at in range(cuts.start[kind], cuts.start[kind + 1]):
@@ -140,6 +142,7 @@ def find_cuts(rule, solution, noise, load, used, chosen, violated):
                 for kind in range(kinds):
                     if not used[kind]:
                         score = noise[start, kind]
+                        # prefer the kind whose groups come closest to their next step
                         score += _promise(kind, rule.weights[row], solution, load)
                         if score > best:
                             best, pick = score, kind
@@ -166,6 +169,7 @@ def _improve(left, rule, solution, load, used, chosen):
             old, weight = chosen[row], rule.weights[row]
             kept = _take(old, weight, rule, solution, load)
             rest = right - weight * solution.counts[old]
+            # the row keeps its kind unless another one violates the cut by more
             best, pick, gained = kept - right // rule.step + 1e-6, old, kept
             for kind in range(len(solution.counts)):
                 if not used[kind]:

@@ -1,10 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: groupings of a few records that no move and no swap improves.
+"""Kernels: good groupings of a few records, and the cheapest listed groups that cover them.
 
-Kernels: the cheapest choice of listed groups that covers all records, by depth-first search.
+    cut_order, descend, shake    groupings that no move and no swap improves
+    make_search, cover           depth-first search among the groups of a complete list
 
-A group and the remaining records are words: each kind of equal records has a bit field that counts
-its records, so one subtraction removes a group.
+In the search, a group and the remaining records are words: each kind of equal records has a bit
+field that counts its records, so one subtraction removes a group.
 """
 
 from __future__ import annotations
@@ -46,11 +47,13 @@ def cut_order(points, k, boxes, ids, least, cut):
         empty_box(boxes, 0)
         for end in range(begin + 1, min(begin + 2 * k, count + 1)):
             add_record(points, boxes, 0, end - 1)
+            # box 0 grows to the right; a group has k to 2k − 1 records
             if end - begin < k:
                 continue
             loss = least[begin] + (end - begin) * box_width(points, boxes, 0)
             if least[end] < 0 or loss < least[end]:
                 least[end], cut[end] = loss, begin
+    # read the groups from the last one back
     end, groups = count, 0
     while end > 0:
         for i in range(cut[end], end):
@@ -115,6 +118,7 @@ def improve(points, copy, k, boxes, ids, groups, sizes, widths, i):
     own, count = ids[i], len(ids)
     best, partner, into = np.int64(0), -1, -1
     if sizes[own] > k:
+        # moves: what the own group saves is the same for all of them
         saved = sizes[own] * widths[own] - (sizes[own] - 1) * box_width(points, boxes, i)
         for other in range(groups):
             if other == own or sizes[other] > 2 * k - 2:
@@ -128,6 +132,7 @@ def improve(points, copy, k, boxes, ids, groups, sizes, widths, i):
         if other == own or copy[j] == copy[i]:
             continue
         change = sizes[own] * (width_with(points, boxes, i, j) - widths[own])
+        # the other group can at best save its whole loss
         if change - sizes[other] * widths[other] >= best:
             continue
         change += sizes[other] * (width_with(points, boxes, j, i) - widths[other])
@@ -159,6 +164,7 @@ def shake(points, copy, k, boxes, ids, loss, groups, sizes, widths, trial, round
     for _ in range(rounds):
         copy_ids(ids, trial)
         for _ in range(3):
+            # a linear congruential generator, of which only the high bits are used
             state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
             i = np.int64((state >> np.uint64(33)) % count)
             state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
@@ -324,8 +330,10 @@ def cover(search, budget):
             continue
         search.at[depth] += 1
         taken = search.packed[c]
+        # a kind of one record that is taken already
         if taken & ~rest & single:
             continue
+        # all counts at once: a borrow clears the spare bit of a field that has too few records left
         if (((rest | guard) & ~single) - (taken & ~single)) & guard != guard:
             continue
         rest, spent = rest - taken, spent + search.excess[c]

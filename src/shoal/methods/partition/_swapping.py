@@ -53,6 +53,7 @@ def make_state(points: Points, ids: Codes, k: int, seed: int) -> State:
 @njit(cache=True, error_model="numpy")
 def _weigh(points, state, group, without, extra):
     """Return the loss of a group without one of its records and with an extra one; −1 is none."""
+    # from the members: groups are small, and no second-best edges have to be maintained
     empty_box(state.box, 0)
     count = 0
     for i in range(state.size[group]):
@@ -101,6 +102,7 @@ def _exchange(points, state, near, record, k, limit):
     before = state.loss[here] + state.loss[there]
     best, swapped = np.int64(2**62), -1
     if state.size[here] > k and state.size[there] < 2 * k - 1:
+        # a move, if both groups keep their least and greatest size
         best = _weigh(points, state, here, record, -1) - before
         best += _weigh(points, state, there, -1, record)
     other = state.members[there, draw_below(state.dice, state.size[there])]
@@ -135,6 +137,7 @@ def anneal_swaps(points, state, near, k, hot, cold, steps, best):
     heat, cooling = hot, (cold / hot) ** (1.0 / steps)
     for _ in range(steps):
         heat *= cooling
+        # an increase is accepted with probability e^(−increase / heat)
         limit = np.int64(-heat * np.log(draw_share(state.dice)))
         record = draw_below(state.dice, len(state.ids))
         total += _exchange(points, state, near, record, k, limit)

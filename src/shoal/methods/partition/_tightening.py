@@ -1,15 +1,17 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
-"""Kernels: better prices of records, relative to the listed groups only.
-
-The linear relaxation is solved by subgradient steps on L(π) = Σ over records of π plus the least
-share, among the groups with that record, of a group's cost beyond its records' prices; its maximum
-is the value of the linear program. Every π gives prices that no group undercuts.
-
-Kernels: prices of a few records, and the groups that may be in a better grouping.
+"""Kernels: prices of a few records, and the groups that may be in a better grouping.
 
 Prices are such that no group costs less than its records: their sum is a lower bound, and a group
 whose cost exceeds its records' prices by the gap between that bound and the best known grouping is
 in no better one. Equal records, a kind, have equal prices.
+
+    near_prices, raise_prices    prices that no group undercuts
+    list_groups                  the groups within the gap
+    tighten, settle_prices       better prices, relative to the listed groups only
+
+`tighten` solves the linear relaxation by subgradient steps on L(π) = Σ over records of π plus the
+least share, among the groups with that record, of a group's cost beyond its records' prices; its
+maximum is the value of the linear program. Every π gives prices that no group undercuts.
 """
 
 from __future__ import annotations
@@ -107,20 +109,25 @@ def tighten(listed, count, copies, upper, prices, work, steps, whole):
         else:
             stale += 1
         if bound > upper - 0.5:
+            # losses are whole units, so no better grouping is left
             return 0
         if stale >= 4:
             stale = 0
+            # no progress for a while: shorter steps
             pace *= 0.6
         norm = 0.0
         for p in range(len(copies)):
             c = by[p]
+            # the subgradient: how often each kind is wanted, less how often its groups provide it
             for i in range(listed.size[c]):
                 slope[listed.kinds[c, i]] -= copies[p] / listed.size[c]
         for p in range(len(copies)):
+            # with momentum, which damps the zigzag of subgradient steps
             direction[p] = slope[p] / copies[p] + 0.7 * direction[p]
             norm += direction[p] * direction[p] * copies[p]
         if norm < 1e-12:
             break
+        # Polyak's step length: as far as the gap to the known loss suggests
         far = pace * (upper - value) / norm
         for p in range(len(copies)):
             trial[p] += far * direction[p]
@@ -141,6 +148,7 @@ def settle_prices(listed, count, prices, whole):
         for i in range(listed.size[c]):
             excess -= whole[listed.kinds[c, i]]
         if excess < 0:
+            # `excess` is negative: the price falls
             whole[listed.kinds[c, 0]] += excess
 
 
@@ -196,6 +204,7 @@ def raise_prices(space, duals, cuts, k, copies, nodes, scratch, ring, groups, co
     count = len(duals)
     begin = 0
     for kind in range(len(copies)):
+        # the records from this kind on: each group is found from its first record of the kind
         for i in range(count):
             ring[i] = (begin + i) % count
         least = FREE
@@ -210,6 +219,7 @@ def raise_prices(space, duals, cuts, k, copies, nodes, scratch, ring, groups, co
             if found:
                 least = costs[found - 1]
         if least > 0.0:
+            # each record of the kind in a group contributes to the excess
             least = np.floor(least / min(copies[kind], 2 * k - 1))
         for i in range(begin, begin + copies[kind]):
             duals[i] += least
@@ -234,6 +244,7 @@ def list_groups(space, duals, cuts, order, k, limit, nodes, scratch, groups, cos
         )  # fmt: skip
         nodes -= used
         if whole < len(order):
+            # room or nodes ran out
             return -1, max(nodes, 0)
         for row in range(found):
             price = 0.0
