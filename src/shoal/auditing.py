@@ -1,13 +1,11 @@
 """Audits of Shoal's own mechanisms: the shipped code runs on small tables that differ in one unit.
 
-`shoal.dp.audit` searches for events that refute a claim; this package supplies the mechanisms and
-the tables.
+`shoal.dp.audit` searches for events that refute a claim; this module supplies the mechanisms and
+the tables:
 
-`safe-la` on people with several rows: neighbours differ by one person with all their rows.
-
-The functional logistic regression, with and without one row.
-
-`safe-la` on tables small enough to enumerate every sample.
+    safe-la            every sample can be enumerated; neighbours differ by one record
+    safe-la, people    several rows per person; neighbours differ by one person with all their rows
+    regression         the functional logistic regression, with and without one row
 
 An outcome is everything that a release publishes: the node, the rows and the notes.
 """
@@ -64,11 +62,11 @@ class AuditCase:
         """Return the privacy loss of the worst pair, None if probabilities cannot be computed."""
         if self.distribution is None:
             return None
-        known = [
+        audits = [
             audit_exactly(self.distribution(first), self.distribution(second), self.claim)
             for first, second in self.pairs
         ]
-        return max(known, key=lambda each: each.delta_found)
+        return max(audits, key=lambda each: each.delta_found)
 
 
 def audit_cases() -> dict[str, Callable[[], AuditCase]]:
@@ -227,7 +225,7 @@ def distribution(draw: SampledDraw) -> dict[Outcome, float]:
     Scores and classes are those of the shipped code. This function assumes that nodes, slots and
     records are drawn with the stated probabilities; audits by runs test that assumption.
     """
-    found: dict[Outcome, float] = defaultdict(float)
+    probabilities: dict[Outcome, float] = defaultdict(float)
     for slots, share in _assignments(draw):
         inside = np.flatnonzero(np.sum(slots, axis=0))
         for mask in product((False, True), repeat=len(inside)):
@@ -239,8 +237,8 @@ def distribution(draw: SampledDraw) -> dict[Outcome, float]:
             for node in np.ndindex(*chances.shape):
                 kept = np.sum([draw.in_large_classes(each, node) for each in samples], axis=0)
                 shown = _published(draw, node, np.flatnonzero(kept))
-                found[node, shown] += weight * float(chances[node])
-    return dict(found)
+                probabilities[node, shown] += weight * float(chances[node])
+    return dict(probabilities)
 
 
 def _assignments(draw: SampledDraw) -> Iterator[tuple[list[Counts], float]]:

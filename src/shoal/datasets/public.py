@@ -1,8 +1,7 @@
 """Public tables, read from the folder that SHOAL_DATA names.
 
-Public tables with the domains that they happen to have, taken as declared.
-
-For studies of public data only: a domain that is read from the records reveals them.
+`take_domains_as_public` declares the domains that such a table happens to have. That is for studies
+of public data only: a domain that is read from the records reveals them.
 """
 
 from __future__ import annotations

@@ -166,11 +166,11 @@ def _changed(
     table: Table, names: Sequence[str] | None, change: Callable[[Column, int], Column]
 ) -> Table:
     """Return the table with changed quasi-identifiers, each drawn by its position in the table."""
-    places = {column.name: place for place, column in enumerate(table.columns)}
+    positions = {column.name: position for position, column in enumerate(table.columns)}
     for name in table.quasi if names is None else names:
         if table[name].role is not Role.QUASI:
             raise InputError(f"column {name!r} is {table[name].role}; name quasi-identifiers")
-        table = table.with_column(change(table[name], places[name]))
+        table = table.with_column(change(table[name], positions[name]))
     return table
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.dp.claims import Claim
+from shoal.dp.sampling import log_of
 from shoal.errors import InputError
 from shoal.support.wording import counted
 
@@ -153,10 +154,5 @@ def _epsilon(
     for p, q in pairs:
         p_sum, q_sum = p_sum + Fraction(p), q_sum + Fraction(q)
         if p_sum > 0:
-            most = max(most, math.inf if q_sum == 0 else _log(p_sum / q_sum))
+            most = max(most, math.inf if q_sum == 0 else log_of(p_sum / q_sum))
     return most
-
-
-def _log(ratio: Fraction) -> float:
-    """Return the logarithm of a fraction whose terms may be too long for a float."""
-    return math.log(ratio.numerator) - math.log(ratio.denominator)

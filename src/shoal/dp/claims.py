@@ -4,15 +4,16 @@ A privacy model can be checked on the released values, and any method can aim fo
 be checked that way: differential privacy is a property of how a release is drawn, so only the
 mechanism that draws it can claim it.
 
-Dwork & Roth, "The Algorithmic Foundations of Differential Privacy", 2014.
+    DP                 (ε, δ) of a published result
+    DPUnderSampling    (ε, δ) of a release that drew its own sample
+    compose            the total of several releases of one table, by the smallest valid bound
 
-Composition: the total cost of several releases of one table.
+If parameters are chosen adaptively, that is the sum or the advanced bound of Whitehouse et al.; the
+optimal bound requires that all parameters are fixed in advance.
 
-Uses the smallest valid bound. If parameters are chosen adaptively, that is the sum or the advanced
-bound of Whitehouse et al.; the optimal bound requires that all parameters are fixed in advance.
-Dwork & Roth, "The Algorithmic Foundations of Differential Privacy", 2014, §3.5;
-Kairouz, Oh & Viswanath, "The Composition Theorem for Differential Privacy", 2015;
-Whitehouse, Ramdas, Rogers & Wu, "Fully-Adaptive Composition in Differential Privacy", 2023.
+Dwork & Roth, "The Algorithmic Foundations of Differential Privacy", 2014, §3.5 on composition;
+Kairouz, Oh & Viswanath, "The Composition Theorem for Differential Privacy", 2015; Whitehouse,
+Ramdas, Rogers & Wu, "Fully-Adaptive Composition in Differential Privacy", 2023.
 """
 
 from __future__ import annotations
@@ -217,14 +218,17 @@ class DPUnderSampling(Claim):
 
     def arithmetic(self) -> list[str]:
         """Return how ε and δ add up, the definition of neighbours, and what is public."""
-        spent, named = self.sampling_epsilon, self.unit
+        spent, named, samples = self.sampling_epsilon, self.unit, self.max_rows_per_person
+        delta = figure(self.delta)
+        if samples > 1:
+            delta = f"{self._times(self.delta / samples)} = {delta}"
         size = sampling_loss(self.k, self.beta, spent, form=self.form).size
         return [
             f"choice of the recoding: ε′ = {figure(self.choice_epsilon)}",
             f"sample: {_against(spent, least_epsilon(self.beta))}",
             f"total: ε = {figure(self.choice_epsilon)} + {self._times(spent)} = "
             f"{figure(self.epsilon)}",
-            f"δ = {self._delta_sum()}{figure(self.delta)}, {self.form} form, for released classes "
+            f"δ = {delta}, {self.form} form, for released classes "
             f"of at least k = {self.k} {named}s; the worst class has n = {size} {named}s",
             *self._about_units(),
             f"public: {', '.join(self.public)}",
@@ -237,11 +241,6 @@ class DPUnderSampling(Claim):
         """Return a figure of one sample, times the number of samples."""
         samples = self.max_rows_per_person
         return figure(value) if samples == 1 else f"{samples} · {figure(value)}"
-
-    def _delta_sum(self) -> str:
-        """Return the sum that leads to δ, where there is more than one sample."""
-        samples = self.max_rows_per_person
-        return "" if samples == 1 else f"{self._times(self.delta / samples)} = "
 
     def _about_units(self) -> list[str]:
         """Return the definition of neighbours and the number of rows used per unit."""
@@ -328,13 +327,13 @@ def compose(
     best = Composed(decimal_sum(epsilons), decimal_sum(deltas), "basic")
     if not losses or not slack:
         return best
-    found = {"advanced": advanced_epsilon(epsilons, slack)}
+    bounds = {"advanced": advanced_epsilon(epsilons, slack)}
     if not adaptive and len(set(losses)) == 1:
-        found["optimal"] = optimal_epsilon(epsilons[0], len(losses), slack)
-    rule = min(found, key=found.__getitem__)
-    if found[rule] >= best.epsilon:
+        bounds["optimal"] = optimal_epsilon(epsilons[0], len(losses), slack)
+    rule = min(bounds, key=bounds.__getitem__)
+    if bounds[rule] >= best.epsilon:
         return best
-    return Composed(found[rule], decimal_sum([*deltas, slack]), rule)
+    return Composed(bounds[rule], decimal_sum([*deltas, slack]), rule)
 
 
 def decimal_sum(numbers: Iterable[float]) -> float:
@@ -344,8 +343,8 @@ def decimal_sum(numbers: Iterable[float]) -> float:
     (1.0, 0.3)
     """
     total = exact_sum(numbers)
-    found = float(total)
-    return found if as_written(found) >= total else math.nextafter(found, math.inf)
+    nearest = float(total)
+    return nearest if as_written(nearest) >= total else math.nextafter(nearest, math.inf)
 
 
 def exact_sum(numbers: Iterable[float]) -> Decimal:

@@ -1,17 +1,14 @@
 """Functional logistic regression: noise on the objective instead of on the model.
 
-One pass and pure ε, but the noise grows with the number of columns d: d²/2 numbers get noise.
-Zhang, Zhang, Xiao, Yang & Winslett, "Functional Mechanism: Regression Analysis under Differential
-Privacy", PVLDB 5(11), 2012. Neighbours here differ by an added or removed row, and the noise is
-calibrated to that; `sensitivity="published"` uses the paper's bound, for replaced rows.
+    rows → scaled to norm 1 → second-order loss, summed exactly → noise → minimum → weights
 
-The logistic loss as a quadratic, summed exactly over rows, and its sensitivity to one row.
-
-For a row z with label y the loss ln(1 + e^(z·w)) − y z·w is, up to second order at w = 0,
+One pass and pure ε, but the noise grows with the number of columns d: d²/2 numbers get noise. For a
+row z with label y the loss ln(1 + e^(z·w)) − y z·w is, up to second order at w = 0,
 ln 2 + (½ − y) z·w + (z·w)²/8: a vector a and a symmetric matrix M, to be summed over the rows.
 
 Zhang, Zhang, Xiao, Yang & Winslett, "Functional Mechanism: Regression Analysis under Differential
-Privacy", PVLDB 5(11), 2012.
+Privacy", PVLDB 5(11), 2012. Neighbours here differ by an added or removed row, and the noise is
+calibrated to that; `sensitivity="published"` uses the paper's bound, for replaced rows.
 """
 
 from __future__ import annotations
@@ -33,44 +30,12 @@ from shoal.support.arrays import Bools, Floats
 from shoal.support.options import is_number
 from shoal.support.wording import counted
 
-
-class UnfitLabels(InputError, ValueError):  # noqa: N818
-    """The labels do not have two classes; also a ValueError, as scikit-learn expects."""
-
-
-@dataclass(frozen=True)
-class DPCoefficients(DP):
-    """ε-differential privacy of the weights of a regression.
-
-    Parameters:
-        columns, sensitivity: What the noise is calibrated to, known after the fit.
-        seeded: Whether the noise can be repeated; such weights are for testing only.
-    """
-
-    columns: int | None = None
-    sensitivity: float | None = None
-    seeded: bool = False
-
-    def __str__(self) -> str:
-        return super().__str__() + (" (for testing only)" if self.seeded else "")
-
-    def describe(self) -> str:
-        """Return in words how much one row can change the weights."""
-        warning = " The noise uses a given seed and can be repeated: for testing only."
-        return super().describe() + (warning if self.seeded else "")
-
-    def arithmetic(self) -> list[str]:
-        """Return the figures, the noise, the definition of neighbours and what is public."""
-        lines = super().arithmetic()
-        if self.columns is not None and self.sensitivity is not None:
-            numbers = self.columns + self.columns * (self.columns + 1) // 2
-            scale = figure(self.sensitivity / self.epsilon)
-            lines += [
-                f"{numbers} numbers over {self.columns} columns; one row changes their sum by "
-                f"at most Δ = {figure(self.sensitivity)}",
-                f"noise: Laplace of scale Δ/ε = {scale} on each",
-            ]
-        return [*lines, "public: the columns, their bounds, the norm bound, the two labels"]
+Norm = Literal["l1", "l2"]
+_WHAT = "the weights of the logistic regression"
+_GRID = 2.0**26  # contributions are whole multiples of its inverse, so that sums are exact
+_MAX_ROWS = 2**26  # sums stay below 2**53 on the grid
+_BLOCK = 2**22  # numbers processed at once
+_ROUNDING = 1e-9  # relative rounding error of the norm of a row
 
 
 class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -237,8 +202,8 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
     def _check_options(self) -> None:
         for name, least in (("epsilon", 0.0), ("norm_bound", 0.0)):
             value = getattr(self, name)
-            known = is_number(value) and least < value < math.inf
-            if not known and not (name == "norm_bound" and value is None):
+            valid = is_number(value) and least < value < math.inf
+            if not valid and not (name == "norm_bound" and value is None):
                 raise InputError(f"{name} must be more than 0 and finite, not {value!r}")
         if not (is_number(self.regularize) and 0 <= self.regularize < math.inf):
             raise InputError(f"regularize must be finite and at least 0, not {self.regularize!r}")
@@ -248,14 +213,43 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
                 raise InputError(f"{name} must be {choices}, not {getattr(self, name)!r}")
 
 
-_WHAT = "the weights of the logistic regression"
+@dataclass(frozen=True)
+class DPCoefficients(DP):
+    """ε-differential privacy of the weights of a regression.
+
+    Parameters:
+        columns, sensitivity: What the noise is calibrated to, known after the fit.
+        seeded: Whether the noise can be repeated; such weights are for testing only.
+    """
+
+    columns: int | None = None
+    sensitivity: float | None = None
+    seeded: bool = False
+
+    def __str__(self) -> str:
+        return super().__str__() + (" (for testing only)" if self.seeded else "")
+
+    def describe(self) -> str:
+        """Return in words how much one row can change the weights."""
+        warning = " The noise uses a given seed and can be repeated: for testing only."
+        return super().describe() + (warning if self.seeded else "")
+
+    def arithmetic(self) -> list[str]:
+        """Return the figures, the noise, the definition of neighbours and what is public."""
+        lines = super().arithmetic()
+        if self.columns is not None and self.sensitivity is not None:
+            numbers = self.columns + self.columns * (self.columns + 1) // 2
+            scale = figure(self.sensitivity / self.epsilon)
+            lines += [
+                f"{numbers} numbers over {self.columns} columns; one row changes their sum by "
+                f"at most Δ = {figure(self.sensitivity)}",
+                f"noise: Laplace of scale Δ/ε = {scale} on each",
+            ]
+        return [*lines, "public: the columns, their bounds, the norm bound, the two labels"]
 
 
-Norm = Literal["l1", "l2"]
-_GRID = 2.0**26  # contributions are whole multiples of its inverse, so that sums are exact
-_MAX_ROWS = 2**26  # sums stay below 2**53 on the grid
-_BLOCK = 2**22  # numbers processed at once
-_ROUNDING = 1e-9  # relative rounding error of the norm of a row
+class UnfitLabels(InputError, ValueError):  # noqa: N818
+    """The labels do not have two classes; also a ValueError, as scikit-learn expects."""
 
 
 class Quadratic(NamedTuple):

@@ -1,10 +1,12 @@
 """The ledger: the total budget that the releases of one table spend, limited by a grant.
 
+    Ledger                   charges, grants and what is left, in memory or in a file
+    Book, in ledger_book.py  the rules: what a release costs, and whether the grant covers it
+    read_book, write_book    the file: sealed JSON, replaced atomically by one writer at a time
+
 A release is charged before it is made and stays charged if it fails, because noise may have been
 drawn and seen by then. A ledger belongs to one table: it stores the name that the owner gives it
 and a fingerprint of its schema, but nothing about its records.
-
-Ledgers on disk: sealed JSON, written atomically by one writer at a time.
 
 The seal is a digest of everything else in the file. Without a key it detects damage and accidental
 edits; with a key, only the holder of the key can create it. An older copy of the file keeps a valid
@@ -107,23 +109,23 @@ class Ledger:
         Parameters:
             key: Seals the file, so that only the holder of the key can change it.
         """
-        place = Path(path).resolve()
+        file = Path(path).resolve()
         if grant is None:
             ledger = cls(1.0)
-            ledger._memory = read_book(place, key)
+            ledger._memory = read_book(file, key)
             if table not in ("", ledger._memory.table):
                 raise InputError(
-                    f"{place}: this ledger belongs to another table; open the ledger of this table"
+                    f"{file}: this ledger belongs to another table; open the ledger of this table"
                 )
         else:
             options = {"adaptive": adaptive, "neighbours": neighbours}
             ledger = cls(*grant, slack=slack, table=table, when=when, **options)  # type: ignore[arg-type]
-            with locked(place):
-                if place.exists():
-                    _check_same(place, read_book(place, key), ledger._memory)
+            with locked(file):
+                if file.exists():
+                    _check_same(file, read_book(file, key), ledger._memory)
                 else:
-                    write_book(place, ledger._memory, key)
-        ledger.path, ledger._key = place, key
+                    write_book(file, ledger._memory, key)
+        ledger.path, ledger._key = file, key
         return ledger
 
     @property
@@ -182,15 +184,15 @@ class Ledger:
         Raises:
             BudgetSpent: The grant does not cover the release; raised before the block starts.
         """
-        place = self.reserve(
+        index = self.reserve(
             claim, what=what, when=when, allow_unproven=allow_unproven, schema=schema
         )
         try:
-            yield self.entries[place]
+            yield self.entries[index]
         except BaseException:
-            self._change(lambda book: book.ending(place, FAILED))
+            self._change(lambda book: book.ending(index, FAILED))
             raise
-        self._change(lambda book: book.ending(place, RELEASED))
+        self._change(lambda book: book.ending(index, RELEASED))
 
     def reserve(
         self,

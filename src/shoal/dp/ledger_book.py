@@ -155,10 +155,10 @@ class Book:
         """Return the book with one more schema of its table."""
         return self if schema in self.schemas else replace(self, schemas=(*self.schemas, schema))
 
-    def ending(self, place: int, state: str) -> Book:
+    def ending(self, index: int, state: str) -> Book:
         """Return the book with the entry at this index in its final state."""
-        entry = replace(self.entries[place], state=state)
-        return replace(self, entries=(*self.entries[:place], entry, *self.entries[place + 1 :]))
+        entry = replace(self.entries[index], state=state)
+        return replace(self, entries=(*self.entries[:index], entry, *self.entries[index + 1 :]))
 
     def granting(self, grant: Grant) -> Book:
         """Return the book with another grant, if that is valid.
@@ -220,6 +220,6 @@ def format_budget(epsilon: float, delta: float) -> str:
 def _less(granted: float, spent: Sequence[float]) -> float:
     """Return the remainder of a number in exact decimals, rounded down, at least 0."""
     exact = exact_sum([granted, *(-each for each in spent)])
-    found = float(exact)
-    found = found if as_written(found) <= exact else math.nextafter(found, -math.inf)
-    return max(found, 0.0)
+    nearest = float(exact)
+    nearest = nearest if as_written(nearest) <= exact else math.nextafter(nearest, -math.inf)
+    return max(nearest, 0.0)

@@ -2,16 +2,13 @@
 
 Secure by default: choice and noise come from OpenDP, which uses exact fractions, the sample from
 the random source of the operating system. With a seed they come from a generator that anyone who
-guesses
-the seed can repeat: for testing only.
+guesses the seed can repeat: for testing only.
+
+Probabilities and budgets are read as they are written: the float 0.7 is 7/10, so that whole numbers
+derived from it are correct. Only a fraction, a decimal or a string requests an exact result.
 
 McSherry & Talwar, "Mechanism design via differential privacy", FOCS 2007; Dwork, McSherry, Nissim &
 Smith, "Calibrating noise to sensitivity in private data analysis", TCC 2006.
-
-How probabilities and budgets are read: a decimal has exactly its written value.
-
-The float 0.7 is read as 7/10, so that whole numbers derived from it are correct; only a fraction, a
-decimal or a string requests an exact result.
 """
 
 from __future__ import annotations

@@ -1,17 +1,15 @@
 """Which k and β meet a budget, and how many records they are expected to keep.
 
-A larger β keeps more records and costs more ε or δ; a larger k keeps fewer records and lowers δ.
-The colours compare δ with 1/N like tables 5.1 and 5.5 of Li, "Improving a de-identification
-algorithm that achieves both k-anonymity and differential privacy", 2019: a mechanism with δ = 1/N
-may publish some records in full and still be (ε, δ)-private.
+    SampleBudget      how a sampled release divides its ε, and which k reaches a δ
+    expected_kept     records of a class that are expected to be released; the score that chooses a
+                      recoding, as it is smooth where the count of kept records jumps by k
+    plan              both for every β and k: a larger β keeps more records and costs more ε or δ;
+                      a larger k keeps fewer records and lowers δ
 
-Expected number of records of a class that are sampled and released.
-
-This is the score that chooses a recoding: it is smooth where the count of kept records jumps by k.
-
-How a sampled release divides its budget, and which k reaches a δ.
-
-`shoal dp plan` and `safe-la` both use this module, so every planned setting can run.
+`shoal dp plan` and `safe-la` both use this module, so every planned setting can run. The colours
+compare δ with 1/N like tables 5.1 and 5.5 of Li, "Improving a de-identification algorithm that
+achieves both k-anonymity and differential privacy", 2019: a mechanism with δ = 1/N may publish some
+records in full and still be (ε, δ)-private.
 """
 
 from __future__ import annotations

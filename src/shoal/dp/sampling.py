@@ -18,10 +18,9 @@ Sampling, Anonymization, and Differential Privacy", ASIACCS 2012. "Printed" also
 in tables 5.1 and 5.5 of Li, "Improving a de-identification algorithm that achieves both k-anonymity
 and differential privacy", 2019. Each is at least as large as the one before.
 
-The two directions in which a sample can reveal a record, each searched exhaustively.
-
-On each side one class size matters for each t. The search stops by bounds that fall with t.
-For a share s of sampled records, with KL the divergence of s from β:
+Each of the two directions is a `Side` and searched exhaustively: for each number t of sampled
+records one class size matters, and the search stops by bounds that fall with t. For a share s of
+sampled records, with KL the divergence of s from β:
 
 - Chernoff: P[Bin(n) ≥ t] for s > β, n ≤ t/s and P[Bin(n) ≤ t] for s < β, n ≥ t/s are at most
   exp(−t·KL/s).
@@ -323,9 +322,9 @@ def greatest_exactly(sides: Sequence[Side], k: int) -> SamplingLoss:
             if best and side.bound(t) < log_of(best):
                 break
             n = side.size(t)
-            found = _exact(side, t, n)
-            if found > best:
-                best, size = found, n
+            loss = _exact(side, t, n)
+            if loss > best:
+                best, size = loss, n
     return SamplingLoss(best, size)
 
 
@@ -337,9 +336,9 @@ def greatest(sides: Sequence[Side], k: int) -> SamplingLoss:
             if side.bound(t) < best:
                 break
             n = side.size(t)
-            found = side.quick(t, n)
-            if found > best:
-                best, size = found, n
+            loss = side.quick(t, n)
+            if loss > best:
+                best, size = loss, n
     return SamplingLoss(math.exp(best) or math.ulp(0), size)  # an underflow is not 0
 
 
@@ -365,7 +364,7 @@ def least(side: Side, wanted: Fraction, *, exact: bool) -> int:
 
 
 def log_of(value: Fraction) -> float:
-    """Return the logarithm of a fraction, including fractions too small for a float."""
+    """Return the logarithm of a fraction whose terms, or which itself, may not fit in a float."""
     return math.log(value.numerator) - math.log(value.denominator)
 
 

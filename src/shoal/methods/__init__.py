@@ -1,6 +1,13 @@
-"""The only entry point that runs algorithms; it verifies every release independently.
+"""The only entry point that runs methods; it verifies every release independently.
 
-Conversion of arguments to a table and a model: frames with column lists, models as text.
+    frame with roles, or a table        → Table, or a table whose rows stay where they are
+    model as text, k                    → Model
+    method by name with its options     → Algorithm
+    identifiers to replace, population  → checked, added to the table
+    search                              → Release, verified against table and model; then its record
+
+A ledger is charged before anything is drawn. Tables that are not in memory call the same search on
+their distinct tuples, or on each partition.
 """
 
 from __future__ import annotations
@@ -432,13 +439,13 @@ def versions() -> Mapping[str, str]:
     """Return the versions that a release depends on."""
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"python": platform.python_version(), "shoal": __version__}
+    installed = {"python": platform.python_version(), "shoal": __version__}
     for package in ("numpy", "pyarrow", "duckdb", "numba", "scipy", "highspy", "opendp"):
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 __all__ += registry.__all__
@@ -514,9 +521,11 @@ class Described:
 
     def _check_quasi(self, data: Any) -> None:
         if not as_names(self.quasi):
+            kind = type(data)
+            package = kind.__module__.partition(".")[0]
             raise InputError(
-                f"quasi is required: list the columns of the {_kind(data)} that others may know as "
-                "quasi=[…]; shoal.inspect suggests some, and shoal.read reads a schema"
+                f"quasi is required: list the columns of the {package} {kind.__name__} that others "
+                "may know as quasi=[…]; shoal.inspect suggests some, and shoal.read reads a schema"
             )
 
 
@@ -539,7 +548,3 @@ def as_model(model: Model | str | None, k: int | None) -> Model:
         return model
     size = KAnonymity(k)
     return size if model is None else size & model
-
-
-def _kind(thing: Any) -> str:
-    return f"{type(thing).__module__.partition('.')[0]} {type(thing).__name__}"

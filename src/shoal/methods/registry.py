@@ -1,6 +1,6 @@
-"""Auto: chooses the method with the least loss in the time allowed, and states the reason.
+"""All methods by name, and `auto`, which chooses the one with the least loss in the time allowed.
 
-All methods; add a method here by its import and its name in `__all__`.
+Add a method here by its import and its name in `__all__`.
 """
 
 from __future__ import annotations

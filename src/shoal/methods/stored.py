@@ -1,6 +1,15 @@
-"""Anonymize a table whose rows stay where they are, with any method that runs there.
+"""Anonymize a table whose rows stay where they are: on disk or in Spark.
 
-Anonymize a table on disk partition by partition, with any method that groups records.
+    draws records (safe-la)         distinct tuples of all published columns → a sample of them
+    hierarchies (flash, ola)        distinct tuples of the quasi-identifiers → one node
+    groups records (anneal, …)      partitions of similar tuples → each one anonymized on its own,
+                                    by several processes; also if distinct tuples do not fit
+
+A method that draws records publishes declared columns only, and classes are counted over all of
+them: records that are equal in all published columns are interchangeable. So the distinct tuples of
+all published columns, with their numbers of records, determine how likely each release is. Which
+nodes may be drawn never depends on the rows: if the tuples do not fit in memory, there is no
+release.
 """
 
 from __future__ import annotations
@@ -45,16 +54,19 @@ from shoal.table.table import Table
 if TYPE_CHECKING:
     from shoal.rows.large_table import LargeTable
 
-
-class TooManyTuples(InputError):  # noqa: N818
-    """The distinct tuples of a table do not fit in memory.
-
-    tuples: their approximate number.
-    """
-
-    def __init__(self, message: str, tuples: int) -> None:
-        super().__init__(message)
-        self.tuples = tuples
+_BY_CLASS = (  # models that depend on a class alone, not on the distribution in the table
+    "k-anonymity",
+    "l-diversity",
+    "entropy-l-diversity",
+    "recursive-diversity",
+    "alpha-k-anonymity",
+    "risk",
+)
+PARTITION_ROWS = 500_000
+_MIN_CLASSES = 10  # of the least size, in a partition
+_MAX_TUPLES = 1_000_000  # from which the cuts are chosen
+_WORKERS_SHARE = 0.4  # of the budget, for all workers
+_BYTES_PER_ROW = 700  # of a partition in a worker
 
 
 def anonymize_rows(
@@ -107,6 +119,17 @@ def _by_partition(
     return replace(release, run=run)
 
 
+class TooManyTuples(InputError):  # noqa: N818
+    """The distinct tuples of a table do not fit in memory.
+
+    tuples: their approximate number.
+    """
+
+    def __init__(self, message: str, tuples: int) -> None:
+        super().__init__(message)
+        self.tuples = tuples
+
+
 def weighted_tuples(
     source: LargeTable, model: Model, algorithm: Any
 ) -> tuple[Table, Mapping[str, int], Counts | None]:
@@ -120,29 +143,29 @@ def weighted_tuples(
         raise InputError(
             "no column is quasi-identifying; give the role quasi to columns that others may know"
         )
-    kept = {column.name: column for column in quasi}
+    chosen = {column.name: column for column in quasi}
     for name in model.columns:
         if name in source.encoded:
-            kept[name] = source.encoded[name].column
-    packing = Packing.of({name: column.domain for name, column in kept.items()})
-    most = source.most_tuples(len(kept))
+            chosen[name] = source.encoded[name].column
+    packing = Packing.of({name: column.domain for name, column in chosen.items()})
+    most = source.most_tuples(len(chosen))
     nodes = base_nodes(quasi, source.encoded, model, algorithm, records)
     units = source.units
     people = bool(units["person"] or units["household"] or source.linking)
-    found = source.engine.tuples(packing, [node.maps for node in nodes], most, people)
-    if isinstance(found, int):
-        raise TooManyTuples(_too_many(source, found, people, algorithm), found)
+    tuples = source.engine.tuples(packing, [node.maps for node in nodes], most, people)
+    if isinstance(tuples, int):
+        raise TooManyTuples(_too_many(source, tuples, people, algorithm), tuples)
     columns = [
         replace(
-            kept[name],
-            codes=packing.unpack(found.words, name),
-            floor=nodes[found.node].levels.get(name, 0),
+            chosen[name],
+            codes=packing.unpack(tuples.words, name),
+            floor=nodes[tuples.node].levels.get(name, 0),
         )
         for name in source.roles
-        if name in kept
+        if name in chosen
     ]
-    table = weighted_table(source, columns, found)
-    return table, nodes[found.node].levels, found.linked
+    table = weighted_table(source, columns, tuples)
+    return table, nodes[tuples.node].levels, tuples.linked
 
 
 def _too_many(source: LargeTable, tuples: int, people: bool, algorithm: Any) -> str:
@@ -152,21 +175,6 @@ def _too_many(source: LargeTable, tuples: int, people: bool, algorithm: Any) -> 
         f"{algorithm.name} in {source.budget} of memory; state a larger memory, use fewer or "
         "coarser quasi-identifiers, or method flash or ola, which can begin at a coarser level"
     )
-
-
-_BY_CLASS = (  # models that depend on a class alone, not on the distribution in the table
-    "k-anonymity",
-    "l-diversity",
-    "entropy-l-diversity",
-    "recursive-diversity",
-    "alpha-k-anonymity",
-    "risk",
-)
-PARTITION_ROWS = 500_000
-_MIN_CLASSES = 10  # of the least size, in a partition
-_MAX_TUPLES = 1_000_000  # from which the cuts are chosen
-_WORKERS_SHARE = 0.4  # of the budget, for all workers
-_BYTES_PER_ROW = 700  # of a partition in a worker
 
 
 def depends_on_classes(model: Model) -> bool:
@@ -201,7 +209,7 @@ def anonymize_by_partition(
             )
     rows = _partition_rows(source, model, partition_rows, processes)
     quasi = [source.encoded[name].column for name in source.names(Role.QUASI)]
-    kept = {c.name: c for c in quasi} | {n: source.encoded[n].column for n in model.columns}
+    columns = {c.name: c for c in quasi} | {n: source.encoded[n].column for n in model.columns}
     records = source.records
     packing = Packing.of({column.name: column.domain for column in quasi})
     maps = bins({column.name: source.encoded[column.name].counts for column in quasi})
@@ -211,7 +219,7 @@ def anonymize_by_partition(
     assert isinstance(tuples, Tuples)
     codes = {column.name: packing.unpack(tuples.words, column.name) for column in quasi}
     partitions = cut(quasi, codes, tuples.counts, rows, _MIN_CLASSES * model.least_size)
-    empty = {name: c.take(np.zeros(0, dtype=np.int64)) for name, c in kept.items()}
+    empty = {name: c.take(np.zeros(0, dtype=np.int64)) for name, c in columns.items()}
     units = source.units
     on_part = partial(search, part=True)
     work = Work(tuple(empty.values()), units["person"], units["household"], on_part)
@@ -280,7 +288,7 @@ class _Runner:
         outcomes = self._source.engine.map_partitions(
             [[p] for p in partitions], self._work, self._processes, texts
         )
-        for place, outcome in enumerate(outcomes, 1):
+        for done, outcome in enumerate(outcomes, 1):
             rows += outcome.rows
             lost += outcome.lost
             self._losses.append(outcome.losses["ncp"])
@@ -291,7 +299,7 @@ class _Runner:
                 for kind, value in share.items():
                     shares[name][kind] += value * outcome.rows
             notes |= dict.fromkeys(outcome.notes)
-            report("partition", place, len(partitions))
+            report("partition", done, len(partitions))
         if rows != self._source.records:
             raise InputError(f"{self._source.files.name}: was changed while it was read")
         figures = Figures(
@@ -326,8 +334,8 @@ class _Runner:
 
     def _loss(self, chosen: Sequence[int]) -> float:
         """Return the mean loss of the rows of some partitions."""
-        sizes = [self._sizes[place] for place in chosen]
-        lost = sum(self._losses[place] * self._sizes[place] for place in chosen)
+        sizes = [self._sizes[index] for index in chosen]
+        lost = sum(self._losses[index] * self._sizes[index] for index in chosen)
         return lost / max(sum(sizes), 1)
 
     def _distance_from_mean(self, pair: tuple[int, int]) -> float:
@@ -371,28 +379,28 @@ def _distinct_tuples(source: LargeTable, algorithm: Any) -> Table:
     people = bool(source.units["person"] or source.units["household"])
     slots = getattr(algorithm, "max_rows_per_person", 1)
     most = source.most_tuples(len(source.encoded) + 2 * slots)
-    found = source.engine.tuples(packing, [{}], most, people)
-    if isinstance(found, int):
+    tuples = source.engine.tuples(packing, [{}], most, people)
+    if isinstance(tuples, int):
         what = "pairs of a person and a tuple" if people else "distinct tuples"
         raise InputError(
-            f"{source.files.name}: has about {found:,} {what} of published columns, too many for "
+            f"{source.files.name}: has about {tuples:,} {what} of published columns, too many for "
             f"{algorithm.name} in {source.budget} of memory; state a larger memory, or publish "
             "fewer columns or columns with smaller declared domains"
         )
-    return _table(source, packing, found)
+    return _table(source, packing, tuples)
 
 
-def _table(source: LargeTable, packing: Packing, found: Tuples) -> Table:
+def _table(source: LargeTable, packing: Packing, tuples: Tuples) -> Table:
     """Return tuples as a weighted table, with a stand-in for each identifier."""
-    columns, rows = [], len(found)
+    columns, rows = [], len(tuples)
     for name, role in source.roles.items():
         if name in source.encoded:
             column = source.encoded[name].column
-            codes = packing.unpack(found.words, name) if rows else np.zeros(0, dtype=np.int32)
+            codes = packing.unpack(tuples.words, name) if rows else np.zeros(0, dtype=np.int32)
             columns.append(replace(column, codes=codes))
         else:
             columns.append(_stand_in(source, name, role, rows))
-    return weighted_table(source, columns, found)
+    return weighted_table(source, columns, tuples)
 
 
 def _stand_in(source: LargeTable, name: str, role: Role, rows: int) -> Column:

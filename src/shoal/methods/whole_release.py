@@ -1,9 +1,11 @@
-"""Searches for models of a release as a whole: the least k whose release meets them.
+"""The search of a method for models and tables that are about more than single classes of rows.
 
-Releases whose rows a published identifier links: people are anonymized, not rows.
-
-    model of sizes:   one row of each person → method → groups of people ┐
-    other models:     all rows of each person, made alike → method ──────┴→ cells of all rows
+    models of the release as a whole    bisection for the least k whose release meets them
+    published identifiers that link     the method sees people instead of rows:
+    the rows of a person
+      model of sizes:   one row of each person → method → groups of people ┐
+      other models:     all rows of each person, made alike → method ──────┴→ cells of all rows
+    kᵐ-anonymity                        see `events`
 
 All rows of a person get the same cells, which cover what the rows of the person's group hold, so
 that linked rows show no more than one row does. A model of sensitive values or of shares of rows
@@ -68,21 +70,21 @@ def search_model(
     def attempt(k: int) -> Release | None:
         try:
             wanted = reduce(and_, [KAnonymity(k), *parts])
-            found = search_people(table, wanted, algorithm, replaced, max_left_out)
+            searched = search_people(table, wanted, algorithm, replaced, max_left_out)
         except Infeasible:
             return None
-        found = _as_means(found, wanted, model)
-        return found if found.verify() else None
+        stated = _as_means(searched, wanted, model)
+        return stated if stated.verify() else None
 
     most = min(table.people, table.household.count if table.household else table.people)
     enough = max(part.sufficient for part in model.parts if part.by_release)  # type: ignore[attr-defined]
-    found = _least(attempt, min(enough, most)) or _larger(attempt, enough, most)
-    if found is None:
+    best = _least(attempt, min(enough, most)) or _larger(attempt, enough, most)
+    if best is None:
         raise Infeasible(
             f"{model} cannot be met by {algorithm.name}: no k gives a release that meets it; allow "
             "a higher risk, or try a method that uses hierarchies"
         )
-    return found
+    return best
 
 
 def _least(attempt: Callable[[int], Release | None], most: int) -> Release | None:
@@ -90,9 +92,9 @@ def _least(attempt: Callable[[int], Release | None], most: int) -> Release | Non
     low, high, best = _LEAST, most, None
     while low <= high:
         middle = (low + high) // 2
-        found = attempt(middle)
-        low, high = (low, middle - 1) if found is not None else (middle + 1, high)
-        best = best if found is None else found
+        release = attempt(middle)
+        low, high = (low, middle - 1) if release is not None else (middle + 1, high)
+        best = best if release is None else release
     return best
 
 
@@ -100,9 +102,9 @@ def _larger(attempt: Callable[[int], Release | None], k: int, most: int) -> Rele
     """Return the release of the first larger k that is enough, doubling it up to one class."""
     while k < most:
         k = min(2 * k, most)
-        found = attempt(k)
-        if found is not None:
-            return found
+        release = attempt(k)
+        if release is not None:
+            return release
     return None
 
 
@@ -156,9 +158,9 @@ def search_people(
         assert linked.person is not None
         sets = linked.person.ids
     first = representatives(sets, columns)
-    whole = algorithm.on_linked_rows() if hasattr(algorithm, "on_linked_rows") else algorithm
-    release = whole.search(_alike(linked, sets, first), model)
-    if whole is not algorithm:
+    method = algorithm.on_linked_rows() if hasattr(algorithm, "on_linked_rows") else algorithm
+    release = method.search(_alike(linked, sets, first), model)
+    if method is not algorithm:
         notes = (*release.run.notes, "equal rows were not separated, because identifiers link them")
         release = replace(release, run=replace(release.run, notes=notes))
     every = np.arange(len(table), dtype=np.int32)
@@ -215,8 +217,8 @@ def _spread(release: Release, table: Table, sets: Codes, first: Counts, owners: 
             )
         else:
             varying.append(name)
-            whole = replace(recoding.column, codes=column.codes)
-            recodings[name] = Recoding.of_groups(whole, ids, len(release.classes))
+            of_rows = replace(recoding.column, codes=column.codes)
+            recodings[name] = Recoding.of_groups(of_rows, ids, len(release.classes))
     hidden = None if release.suppressed is None else release.suppressed[owners]
     if not varying:
         spread = replace(release, original=table, recodings=recodings, suppressed=hidden)

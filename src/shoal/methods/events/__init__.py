@@ -1,15 +1,17 @@
 """Releases with kᵐ-anonymity: people are grouped first, then the events of each group.
 
-Attributes that are the same in all rows of a person are anonymized by the method, once per person.
-The others describe events; they keep as much detail as any m events of a person allow.
+    attributes with one value per person        anonymized by the method, once per person
+    the others, which describe events           divided within each class of people
+    several least sizes of groups of people     the release with the least loss is taken
 
-Events of people, divided so that any m of them fit k people of the same class.
+Events keep as much detail as any m events of a person allow. They are divided top-down and
+greedily: all events of a class begin in one group, and each cut saves as much loss as it can. A cut
+may leave out the rows that would make a combination rare. A combination is a multiset of rows, so
+people who have more rows of a group than others may lose some of them.
 
-Top-down and greedy: all events of a class begin in one group, and each cut saves as much loss as it
-can. A cut may leave out the rows that would make a combination rare. A combination is a multiset of
-rows, so people who have more rows of a group than others may lose some of them. He & Naughton,
-"Anonymization of set-valued data via top-down, local generalization", VLDB 2009, cut groups in the
-same direction; Terrovitis, Mamoulis & Kalnis, VLDB 2008, define the guarantee for sets.
+He & Naughton, "Anonymization of set-valued data via top-down, local generalization", VLDB 2009, cut
+groups in the same direction; Terrovitis, Mamoulis & Kalnis, VLDB 2008, define the guarantee for
+sets.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import numpy as np
 from shoal.errors import Infeasible, InputError
 from shoal.methods.algorithm import Algorithm
 from shoal.methods.events._splits import Holdings, divide_classes
+from shoal.methods.partition.records import earlier_equals
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.km_anonymity import KmAnonymity
 from shoal.privacy.model import Model
@@ -88,10 +91,10 @@ def search_events(
     events = EventTable(people, varying)
 
     def attempt(size: int) -> Attempt[_Candidate]:
-        found = _grouped(table, size, algorithm, people, constant)
-        divided = divide_events([events], found.classes, k=model.k, m=model.m, share=max_left_out)
-        made = _candidate(table, found, divided)
-        return Attempt(divided, made.loss, not found.classes.any(), made)
+        grouped = _grouped(table, size, algorithm, people, constant)
+        divided = divide_events([events], grouped.classes, k=model.k, m=model.m, share=max_left_out)
+        candidate = _candidate(table, grouped, divided)
+        return Attempt(divided, candidate.loss, not grouped.classes.any(), candidate)
 
     return _released(table, model, least_loss(model, len(first), attempt), varying)
 
@@ -134,8 +137,8 @@ def least_loss(
         sizes.append(sizes[-1] * _GROWTH)
     best: Attempt[_Made] | None = None
     least: Divided | None = None
-    for place, size in enumerate([*sizes, people]):
-        if place == len(sizes) and best is not None:
+    for index, size in enumerate([*sizes, people]):
+        if index == len(sizes) and best is not None:
             break
         tried = attempt(size)
         if least is None or tried.divided.left_out < least.left_out:
@@ -198,17 +201,17 @@ class _Candidate:
     run: Run
 
 
-def _candidate(table: Table, found: _Grouped, divided: Divided) -> _Candidate:
+def _candidate(table: Table, grouped: _Grouped, divided: Divided) -> _Candidate:
     ids = divided.groups[0]
     hidden = ids < 0
     count = int(ids.max()) + 1 if len(ids) else 0
     recodings = {}
     for column in table.quasi_columns:  # in the order of the table
-        made = found.recodings.get(column.name)
-        recodings[column.name] = made or Recoding.of_groups(column, ids, count)
+        recoding = grouped.recodings.get(column.name)
+        recodings[column.name] = recoding or Recoding.of_groups(column, ids, count)
     lost = np.mean([cell_costs(each) for each in recodings.values()], axis=0)
     lost[hidden] = 1.0
-    return _Candidate(recodings, hidden, float(lost.mean()), found.run)
+    return _Candidate(recodings, hidden, float(lost.mean()), grouped.run)
 
 
 def cell_costs(recoding: Recoding) -> Floats:
@@ -300,32 +303,32 @@ def divide_events(
     laid = [_lay_out(table, classes) for table in tables]
     sizes = [len(each.rows) for each in laid]
     person = np.concatenate([each.person for each in laid])
-    gone, allowed = total - len(person), share * total + _ROUNDING
+    suppressed, allowed = total - len(person), share * total + _ROUNDING
     if not len(person):
         nothing = [np.full(len(table.owners), -1, np.int32) for table in tables]
-        return Divided(nothing, gone, total, allowed)
-    home = classes[person]
+        return Divided(nothing, suppressed, total, allowed)
+    class_of = classes[person]
     # people in the order of their class, events by class
-    order = group([home, person], [int(classes.max()) + 1, len(classes)])
+    order = group([class_of, person], [int(classes.max()) + 1, len(classes)])
     number = order.ids  # (rows,) the person, consecutive within a class
     kind = np.repeat(np.arange(len(tables)), sizes)
-    event = group([home, kind, np.concatenate([each.event for each in laid])],
+    event = group([class_of, kind, np.concatenate([each.event for each in laid])],
                   [int(classes.max()) + 1, len(tables), max(e.events for e in laid)])  # fmt: skip
     pairs = group([number, event.ids], [len(order), len(event)])
-    held = _holdings(laid, pairs.first, event.ids, event.first, kind, sizes)
-    held = held._replace(left=pairs.sizes(), start=_starts(number[pairs.first], len(order)))
-    bounds = _starts(group_keys(home[order.first].astype(np.int64)).ids, -1)
+    holdings = _holdings(laid, pairs.first, event.ids, event.first, kind, sizes)
+    holdings = holdings._replace(left=pairs.sizes(), start=_starts(number[pairs.first], len(order)))
+    bounds = _starts(group_keys(class_of[order.first].astype(np.int64)).ids, -1)
     marked = np.zeros(len(order), np.bool_)
-    cost = float(max(np.bincount(held.kinds).max(initial=1), 1))
+    cost = float(max(np.bincount(holdings.kinds).max(initial=1), 1))
     most = _most_groups(m)
 
     def divide(begin: int, end: int, share: float) -> int:
         lost: int = divide_classes(
-            bounds, begin, end, len(tables), most, k, m, share, cost, held, marked
+            bounds, begin, end, len(tables), most, k, m, share, cost, holdings, marked
         )
         return lost
 
-    left_out = gone + divide(0, len(bounds) - 1, -1.0)
+    left_out = suppressed + divide(0, len(bounds) - 1, -1.0)
     room = allowed - left_out
     if room >= 0:
         share = min(room / max(total - left_out, 1), 1.0)
@@ -333,15 +336,16 @@ def divide_events(
         for begin, end in zip(steps[:-1].tolist(), steps[1:].tolist(), strict=True):
             report("divide events", begin, len(bounds) - 1)
             left_out += divide(begin, end, share)
-    kept = held.left[pairs.ids] > _ranks(pairs.ids)
+    kept = holdings.left[pairs.ids] > earlier_equals(pairs.ids)
     merged = group(
-        [home, held.group[event.ids]], [int(classes.max()) + 1, int(held.group.max()) + 1]
+        [class_of, holdings.group[event.ids]],
+        [int(classes.max()) + 1, int(holdings.group.max()) + 1],
     )
-    found = np.where(kept, merged.ids, -1)
+    group_of_row = np.where(kept, merged.ids, -1)
     groups, begin = [], 0
     for table, each, size in zip(tables, laid, sizes, strict=True):
         ids = np.full(len(table.owners), -1, np.int32)
-        ids[each.rows] = found[begin : begin + size]
+        ids[each.rows] = group_of_row[begin : begin + size]
         groups.append(_dense(ids))
         begin += size
     return Divided(groups, left_out, total, allowed)
@@ -353,15 +357,6 @@ def _most_groups(m: int) -> int:
     while comb(most + m, m) > _MAX_COMBINATIONS:
         most -= 1
     return most
-
-
-def _ranks(ids: Codes) -> Counts:
-    """(rows,) how many earlier rows have the same id."""
-    order = np.argsort(ids, kind="stable")
-    starts = _starts(ids[order], -1)
-    ranks = np.empty(len(ids), np.int64)
-    ranks[order] = np.arange(len(ids)) - starts[ids[order]]
-    return ranks
 
 
 @dataclass(frozen=True, eq=False)

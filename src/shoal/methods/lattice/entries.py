@@ -1,10 +1,11 @@
-"""The distinct tuples that a sweep of a lattice starts from, in an order that levels preserve.
+"""The distinct tuples of a lattice, and their layout as sorted keys for a sweep of all nodes.
 
-The layout of a lattice for the kernels: tuples as sorted keys, with monotone level maps.
+    table → distinct tuples at a corner → Entries, with levels as Ladders
+          → pack: fields of a 64-bit key → Packed.measure: a `Found` for every node
 
-A key is one 64-bit word, whatever the width of a tuple. Attributes that do not fit are fixed: for
-each combination of their levels, equal sub-tuples get a dense number, which replaces them in the
-key.
+Values are numbered so that the values of a group are adjacent at every level. A key is one 64-bit
+word, whatever the width of a tuple. Attributes that do not fit are fixed: for each combination of
+their levels, equal sub-tuples get a dense number, which replaces them in the key.
 """
 
 from __future__ import annotations

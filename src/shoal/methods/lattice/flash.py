@@ -2,13 +2,14 @@
 
 It is the best node for every model of classes. A model of the whole release is met by a search for
 k-anonymity, whose best node need not be the best one for the model.
+
+    few nodes, or costs that rise with the levels    `find_optimum`: proven, or with a bound
+    too many nodes, and other costs                  a random walk, with a weak lower bound
+    stated levels                                    the release at this node
+
 Boxes of nodes are searched in the order of a lower bound on their loss, until none can contain a
-better node; see `optimum.py`. Named after Kohlmayer et al., "Flash: efficient, stable and
-optimal k-anonymity", PASSAT 2012, whose result it reaches with another algorithm.
-
-A walk through lattices too large to measure, for costs that branch and bound does not cover.
-
-Returns the best node found in time, with a weak lower bound.
+better node; see `optimum.py`. Named after Kohlmayer et al., "Flash: efficient, stable and optimal
+k-anonymity", PASSAT 2012, whose result it reaches with another algorithm.
 """
 
 from __future__ import annotations
@@ -112,15 +113,15 @@ class Flash:
         for name, level, height in zip(names, node, lattice.heights, strict=True):
             if level > height:
                 raise InputError(f"level of {name!r} must be 0 to {height}, not {level}")
-        found = view(lattice, node, model)
+        node_view = view(lattice, node, model)
         limit = most_suppressed(lattice, self.max_suppression)
-        if found.suppressed > limit:
+        if node_view.suppressed > limit:
             records = counted(lattice.table.records, "record")
             raise Infeasible(
-                f"at these levels {found.suppressed:,} of {records} break {model}, and at most "
+                f"at these levels {node_view.suppressed:,} of {records} break {model}, and at most "
                 f"{limit:,} may be suppressed; raise a level or max_suppression"
             )
-        return release_at(lattice, node, model, found=found, evaluated=1)
+        return release_at(lattice, node, model, found=node_view, evaluated=1)
 
     def _walk(self, table: Table, model: Model) -> Release:
         walk = Walk(table, model, self.max_suppression, self.objective)
@@ -201,8 +202,8 @@ class Walk:
 
     def _look(self, node: Node) -> tuple[float, int]:
         if node not in self._seen:
-            found = view(self.lattice, node, self._model)
-            self._seen[node] = (self._costs.exact(node, found), found.suppressed)
+            node_view = view(self.lattice, node, self._model)
+            self._seen[node] = (self._costs.exact(node, node_view), node_view.suppressed)
         return self._seen[node]
 
     def _anonymous(self, node: Node) -> bool:

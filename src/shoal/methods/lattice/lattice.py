@@ -1,9 +1,11 @@
-"""The lattice of generalization levels of a table, and the classes at each of its nodes.
+"""The lattice of generalization levels of a table, its nodes under a model, and releases at a node.
 
 Levels are nested, so the classes of a node are unions of classes below it: one pass that rolls
 sorted keys up, one level at a time, measures all nodes.
 
-A node under a model: which tuples are kept and which are suppressed.
+    Lattice        columns with their levels; `measure` for all nodes, `class_counts` for one
+    view           one node under a model: which tuples are kept and which are suppressed
+    release_at     the table published at a node
 """
 
 from __future__ import annotations
@@ -158,8 +160,8 @@ class Lattice:
         """
         least = tuple(corner or (0,) * len(self.shape))
         packed = pack(self, least)
-        found = packed.measure(k, threads or os.cpu_count() or 1).measures
-        return self._embedded([packed.cube(found[:, i]) for i in range(4)], least)
+        measures = packed.measure(k, threads or os.cpu_count() or 1).measures
+        return self._embedded([packed.cube(measures[:, i]) for i in range(4)], least)
 
     def total(self, worth: Worth, *, threads: int | None = None) -> Floats:
         """Return, for every node, the sum of a function of class sizes over its classes.
@@ -167,8 +169,8 @@ class Lattice:
         worth: the function by size, which is counted as by `measure`.
         """
         packed = pack(self, (0,) * len(self.shape))
-        found = packed.measure(1, threads or os.cpu_count() or 1, worth)
-        sums: Floats = packed.cube(found.sums)
+        totals = packed.measure(1, threads or os.cpu_count() or 1, worth)
+        sums: Floats = packed.cube(totals.sums)
         return sums
 
     def _embedded(self, cubes: Sequence[Counts], corner: Node) -> Measures:
@@ -176,9 +178,9 @@ class Lattice:
             return Measures(*(frozen(cube) for cube in cubes))
         every = [np.zeros(self.shape, dtype=np.int64) for _ in cubes]
         every[2][...] = self.table.records + 1
-        for whole, cube in zip(every, cubes, strict=True):
-            whole[tuple(slice(level, None) for level in corner)] = cube
-        return Measures(*(frozen(whole) for whole in every))
+        for full, cube in zip(every, cubes, strict=True):
+            full[tuple(slice(level, None) for level in corner)] = cube
+        return Measures(*(frozen(full) for full in every))
 
     def measure_node(self, node: Sequence[int], k: int) -> tuple[int, int, int, int]:
         """Return classes, kept ones, suppressed records and sum of squares of one node."""

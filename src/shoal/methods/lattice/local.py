@@ -61,16 +61,16 @@ def recode_locally(
     are used, so that the release costs no more than that of the best single node.
     """
     lattice = Lattice.of(table)
-    found = _rounds(table, model, max_suppression, lambda part: Costs(part, objective))
+    rounds = _rounds(table, model, max_suppression, lambda part: Costs(part, objective))
     costs = Costs(lattice, objective)
     if not costs.by_classes:
         fine = _rounds(table, model, 1 - step, lambda part: LevelCosts(part, objective))
         limit = most_suppressed(lattice, max_suppression)
-        if fine.suppressed(table) <= limit and fine.cost(table, costs) < found.cost(table, costs):
-            found = fine
-    if not found.nodes:
+        if fine.suppressed(table) <= limit and fine.cost(table, costs) < rounds.cost(table, costs):
+            rounds = fine
+    if not rounds.nodes:
         raise Infeasible(f"{model} cannot be met by any node, even with suppression")
-    nodes, of_row = found.nodes, found.of_row
+    nodes, of_row = rounds.nodes, rounds.of_row
     out = of_row < 0
     recodings = {
         column.name: _at_levels(

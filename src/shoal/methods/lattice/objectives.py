@@ -149,12 +149,12 @@ class Costs:
 
         It is the same for all values of a group that occur; 0 for values that do not.
         """
-        found = []
+        gains = []
         for column, levels in zip(self._lattice.columns, self._by_level, strict=True):
             occurs = self._lattice.table.shares(column.name) > 0
-            whole = levels[-1] if self._objective == "entropy" else np.ones(column.domain)
-            found.append([np.where(occurs, whole - costs, 0.0) for costs in levels])
-        return found
+            at_root = levels[-1] if self._objective == "entropy" else np.ones(column.domain)
+            gains.append([np.where(occurs, at_root - costs, 0.0) for costs in levels])
+        return gains
 
     def scaled(self, losses: Any) -> Any:
         """Return the losses of attributes on the scale on which they are averaged."""
@@ -206,9 +206,9 @@ class Costs:
         losses = []
         for axis, column in enumerate(self._lattice.columns):
             codes, by_level = table[column.name].codes, np.stack(self._by_level[axis])
-            whole = by_level[-1][codes] if self._objective == "entropy" else 1.0
+            at_root = by_level[-1][codes] if self._objective == "entropy" else 1.0
             out = levels[:, axis] < 0
-            paid = np.where(out, whole, by_level[np.maximum(levels[:, axis], 0), codes])
+            paid = np.where(out, at_root, by_level[np.maximum(levels[:, axis], 0), codes])
             losses.append(weighted_sum(paid, counts) / max(table.records, 1))
         return self._mean(losses)
 
@@ -259,13 +259,13 @@ def _by_leaves(column: Column, shares: Floats) -> list[Floats]:
 def _by_width(column: Column, shares: Floats) -> list[Floats]:
     """Return the normalized certainty penalty of the published group."""
     assert column.hierarchy is not None
-    found = []
+    costs = []
     for height, level in enumerate(column.hierarchy.levels):
         published = Recoding.at_level(column, height)
         alone = (published.subsets.sizes - 1) / column.domain
         cost = published.widths() if column.ordered else alone
-        found.append(cost[level.groups])
-    return found
+        costs.append(cost[level.groups])
+    return costs
 
 
 def _by_entropy(column: Column, shares: Floats) -> list[Floats]:
@@ -273,12 +273,12 @@ def _by_entropy(column: Column, shares: Floats) -> list[Floats]:
     assert column.hierarchy is not None
     used = np.where(shares > 0, shares, 1.0)
     entropy = float(-(shares * np.log(used)).sum())
-    found = []
+    costs = []
     for level in column.hierarchy.levels:
         together = np.bincount(level.groups, shares, minlength=len(level))[level.groups]
         hidden = np.log(np.where(shares > 0, together, 1.0) / used)
-        found.append(hidden / entropy if entropy else np.zeros(column.domain))
-    return found
+        costs.append(hidden / entropy if entropy else np.zeros(column.domain))
+    return costs
 
 
 def _nothing(column: Column, shares: Floats) -> list[Floats]:

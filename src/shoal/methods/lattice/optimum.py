@@ -1,21 +1,19 @@
 """The node with the least cost: by branch and bound, or by a sweep of the lattice.
 
-Branch and bound needs a cost that rises with the levels, and class sizes that add up. The sweep
-measures every node, and evaluates nodes in the order of a lower bound until none can be better.
+    BoxSearch      takes boxes of nodes in the order of a lower bound on their cost, until no bound
+                   is below the best cost; the cost must rise with the levels, and sizes add up
+    ModelCounts    what a model says of single nodes, for a search that sizes do not decide
+    sweep          measures every node, and evaluates nodes in the order of a lower bound until none
+                   can be better
+
 Both choose the first node, in the order of levels, among those of equal cost.
 
-Branch and bound: the node with the least cost, without counting the classes of every node.
-
-Boxes of the lattice are searched in the order of a lower bound on the cost of their nodes, until no
-bound is below the best cost.
-
-A model at single nodes: which classes break it, and how many records any finer node suppresses.
-
-Let C be a class of a node. At a finer node C is divided, and the parts that meet the model are
-kept. If merged classes keep meeting the model, so does the union K of the kept parts. So a finer
-node suppresses at least as many records of C as must leave C before the rest meets the model, which
-`Model.fewest_removed` bounds from below. The number of records in classes that break the model is
-itself no such bound: a class beyond t can contain many records whose classes were within it.
+Why a model bounds finer nodes: let C be a class of a node. At a finer node C is divided, and the
+parts that meet the model are kept. If merged classes keep meeting the model, so does the union K of
+the kept parts. So a finer node suppresses at least as many records of C as must leave C before the
+rest meets the model, which `Model.fewest_removed` bounds from below. The number of records in
+classes that break the model is itself no such bound: a class beyond t can contain many records
+whose classes were within it.
 """
 
 from __future__ import annotations
@@ -151,10 +149,10 @@ def _optimum(
 ) -> Optimum:
     if node is None:
         raise problem.infeasible()
-    found = view(problem.lattice, node, problem.model)
-    cost = costs.exact(node, found)
-    candidate = Candidate(problem.lattice.named(node), cost, found.suppressed)
-    return Optimum(candidate, found, evaluated, cost if bound is None else bound)
+    best = view(problem.lattice, node, problem.model)
+    cost = costs.exact(node, best)
+    candidate = Candidate(problem.lattice.named(node), cost, best.suppressed)
+    return Optimum(candidate, best, evaluated, cost if bound is None else bound)
 
 
 def sweep(problem: Problem, costs: Costs) -> tuple[Node | None, int]:
@@ -164,8 +162,8 @@ def sweep(problem: Problem, costs: Costs) -> tuple[Node | None, int]:
     the result is optimal even if costs or models are not monotone.
     """
     lattice = problem.lattice
-    known = costs.by_pass(problem.measures) if problem.by_size else None
-    bounds = (costs.bound(problem.measures) if known is None else known).ravel()
+    exact = costs.by_pass(problem.measures) if problem.by_size else None
+    bounds = (costs.bound(problem.measures) if exact is None else exact).ravel()
     flat = np.flatnonzero(problem.possible)
     order = flat[np.argsort(bounds[flat].round(12), kind="stable")]
     best, least, seen = -1, np.inf, 0
@@ -175,13 +173,13 @@ def sweep(problem: Problem, costs: Costs) -> tuple[Node | None, int]:
         if bounds[index] >= least - _ROUNDING and index > best:
             continue
         node = tuple(int(i) for i in np.unravel_index(index, lattice.shape))
-        found = view(lattice, node, problem.model)
+        node_view = view(lattice, node, problem.model)
         seen += 1
         if seen % 64 == 0:
             report("search", seen, None)
-        if found.suppressed > problem.limit:
+        if node_view.suppressed > problem.limit:
             continue
-        value = costs.exact(node, found)
+        value = costs.exact(node, node_view)
         if value < least - TIE or (value <= least + TIE and index < best):
             best, least = index, min(value, least)
     if best < 0:
@@ -281,10 +279,10 @@ class BoxSearch:
         """Make a node the best one if it meets the model and costs less."""
         from shoal.methods.lattice._boxes import offer
 
-        found = view(self._problem.lattice, node, self._problem.model)
-        if found.suppressed <= self._problem.limit:
+        node_view = view(self._problem.lattice, node, self._problem.model)
+        if node_view.suppressed <= self._problem.limit:
             relative = np.subtract(node, self._problem.corner).astype(np.int16)
-            cost = float(self._costs.scaled(self._costs.exact(node, found)))
+            cost = float(self._costs.scaled(self._costs.exact(node, node_view)))
             offer(self._boxes, relative, cost)
 
     def _judge(self) -> None:
@@ -293,10 +291,10 @@ class BoxSearch:
 
         assert self._model is not None
         boxes, losses, limit = self._boxes, self._losses, self._problem.limit
-        found = self._model.judge(boxes.node)
-        if found.least <= limit:
-            cost = weigh(losses, boxes.node, found.lost) if found.suppressed <= limit else np.inf
-            settle(losses, boxes, cost, found.least_lost / losses.records)
+        judged = self._model.judge(boxes.node)
+        if judged.least <= limit:
+            cost = weigh(losses, boxes.node, judged.lost) if judged.suppressed <= limit else np.inf
+            settle(losses, boxes, cost, judged.least_lost / losses.records)
 
     def suppressed(self, node: Node) -> int:
         """Return the records in small classes of a node, or a number above the limit."""
@@ -435,12 +433,12 @@ class ModelCounts:
             number = np.full(len(sizes), -1, dtype=np.int32)
             number[large] = np.arange(len(large), dtype=np.int32)
             ids = number[alike.ids]
-            kept = np.flatnonzero(ids >= 0)
+            asked = np.flatnonzero(ids >= 0)
             columns = tuple(
-                replace(column, codes=found[kept].astype(np.int32))
+                replace(column, codes=found[asked].astype(np.int32))
                 for column, found in zip(self._columns, codes[d:], strict=True)
             )
-            classes = Classes.of(Table(columns, counts[kept]), ids[kept], origin=self._origin)
+            classes = Classes.of(Table(columns, counts[asked]), ids[asked], origin=self._origin)
             removed[large] = self._model.fewest_removed(classes)
             out[large] = np.where(removed[large] > 0, sizes[large], 0)
         gains = [

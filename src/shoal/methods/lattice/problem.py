@@ -1,4 +1,13 @@
-"""What lattice methods search: a lattice under a model, and its minimal nodes."""
+"""The problem that lattice methods solve: a lattice, a model and a limit of suppression.
+
+    Problem              which nodes may be anonymous, by class sizes alone, and which are
+    minimal_nodes        the anonymous nodes without an anonymous node directly below them
+    cheapest_minimal     only the cheapest of them, without counting the classes of every node
+    weigh                the exact costs of nodes
+
+A model that depends on sizes alone is decided by one pass over the lattice; for any other, the pass
+only rules nodes out, and the remaining ones are viewed one by one.
+"""
 
 from __future__ import annotations
 
@@ -109,9 +118,10 @@ class Problem:
     def suppressed(self, node: Node) -> int:
         """Return the records in classes of a node that are smaller than the model's least size."""
         if self._feasible is not None:
-            known = self._feasible.suppressed
-            least = self.model.least_size
-            return known[node] if node in known else self.lattice.measure_node(node, least)[2]
+            suppressed = self._feasible.suppressed
+            if node in suppressed:
+                return suppressed[node]
+            return self.lattice.measure_node(node, self.model.least_size)[2]
         return int(self.measures.suppressed[node])
 
     @property
@@ -203,29 +213,28 @@ def cheapest_minimal(problem: Problem, objective: Objective) -> tuple[Candidate 
     minimal, evaluated = found
     weighed = []
     for node, out in minimal.items():
-        value = costs.at(node, out) if costs.by_level else _exact(problem, costs, node)
+        if costs.by_level:
+            value = costs.at(node, out)
+        else:
+            value = costs.exact(node, view(lattice, node, problem.model))
         weighed.append(Candidate(lattice.named(node), value, out))
     return min(weighed, key=_rank, default=None), evaluated
-
-
-def _exact(problem: Problem, costs: Costs, node: Node) -> float:
-    return costs.exact(node, view(problem.lattice, node, problem.model))
 
 
 def weigh(problem: Problem, nodes: list[Node], objective: Objective) -> list[Candidate]:
     """Return the exact cost and suppression of nodes, cheapest first, finer levels first."""
     lattice, costs = problem.lattice, Costs(problem.lattice, objective)
-    known = costs.by_pass(problem.measures) if problem.by_size and costs.by_classes else None
+    exact = costs.by_pass(problem.measures) if problem.by_size and costs.by_classes else None
     weighed = []
     for done, node in enumerate(nodes):
-        if known is not None:
-            value, out = float(known[node]), int(problem.measures.suppressed[node])
+        if exact is not None:
+            value, out = float(exact[node]), int(problem.measures.suppressed[node])
         elif problem.by_size and costs.by_level:
             out = problem.suppressed(node)
             value = costs.at(node, out)
         else:
-            found = view(lattice, node, problem.model)
-            value, out = costs.exact(node, found), found.suppressed
+            node_view = view(lattice, node, problem.model)
+            value, out = costs.exact(node, node_view), node_view.suppressed
             report("weigh", done + 1, len(nodes))
         weighed.append(Candidate(lattice.named(node), value, out))
     return sorted(weighed, key=_rank)

@@ -1,11 +1,12 @@
 """The draw of `safe-la`: a node, a sample of each slot, and the classes that are large enough.
 
-Everything that is not random is computed once, so that a draw can be repeated many times.
+    rows of each unit → slots → a node, drawn over all slots
+                      ↘ samples of the slots ──┴→ classes of k drawn records → release
 
-The order in which records are drawn: by their published values, and by those of their person.
-
-A seed then gives the same release whatever the order of the rows, and whether or not equal records
-are stored as one row with a count. Without a seed the order does not matter.
+Everything that is not random is computed once, so that a draw can be repeated many times. Records
+are drawn in the order of their published values, and of those of their person. A seed then gives
+the same release whatever the order of the rows, and whether or not equal records are stored as one
+row with a count. Without a seed the order does not matter.
 """
 
 from __future__ import annotations

@@ -1,39 +1,28 @@
-"""Datafly: generalize the column with the most values until few records violate the model.
+"""Published searches of a lattice: Datafly, Incognito, MinGen, OLA and Samarati.
 
-Greedy: fast, always terminates, rarely optimal.
-Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression",
-IJUFKS 10(5), 2002; as described by de Spoelberch (2020), algorithm 1.
+    Datafly      generalize the column with the most values until few records violate the model:
+                 greedy and fast, rarely optimal
+    Incognito    nodes of one attribute, then of two, and so on: a node that is not anonymous in
+                 some attributes is not anonymous in more of them
+    MinGen       of all nodes, an anonymous one with the least distortion; ties by preference
+    OLA          of all minimal nodes, one with the least loss; a minimal node is anonymous and no
+                 node below it is. Optimal if loss and anonymity both increase with the levels
+    Samarati     the lowest height with an anonymous node, by bisection; then least suppression
 
-Incognito: a node that is not anonymous in some attributes is not anonymous in more of them.
-
-Searches the lattices of one attribute, then of two, and so on, and evaluates only nodes whose parts
-are all anonymous.
-LeFevre, DeWitt & Ramakrishnan, "Incognito: efficient full-domain k-anonymity", SIGMOD 2005.
-
-MinGen: of all nodes, an anonymous one with the least distortion.
-
-Exhaustive by definition; ties are resolved by a preference of the user. Nodes that branch and bound
-excludes are not evaluated.
-Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression",
-IJUFKS 10(5), 2002; as described by de Spoelberch (2020), algorithm 2.
-
-OLA: the minimal node of the lattice with the least loss.
-
-A minimal node is anonymous and no node below it is. Optimal if loss and anonymity both increase
-with the levels.
-El Emam et al., "A globally optimal k-anonymity method for the de-identification of health data",
-JAMIA 16(5), 2009; as described by Li, "Improving a de-identification algorithm that achieves both
-k-anonymity and differential privacy", 2019.
-
-Samarati: the lowest height with an anonymous node, found by bisection; then least suppression.
-
-Samarati, "Protecting respondents' identities in microdata release", TKDE 13(6), 2001.
+Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS
+10(5), 2002 (Datafly and MinGen, as described by de Spoelberch, 2020, algorithms 1 and 2); LeFevre,
+DeWitt & Ramakrishnan, "Incognito: efficient full-domain k-anonymity", SIGMOD 2005; El Emam et al.,
+"A globally optimal k-anonymity method for the de-identification of health data", JAMIA 16(5), 2009
+(OLA, as described by Li, "Improving a de-identification algorithm that achieves both k-anonymity
+and differential privacy", 2019); Samarati, "Protecting respondents' identities in microdata
+release", TKDE 13(6), 2001.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, product
 from typing import ClassVar, get_args
 
@@ -88,26 +77,24 @@ class Datafly:
         """Return the first release on the greedy path that meets the model."""
         lattice = Lattice.of(table)
         node, steps = [0] * len(lattice.columns), 0
-        limit = self._limit(lattice, model)
+        if self.max_suppression is None:  # the paper's rule
+            limit = model.least_size if model.least_size > 1 else 0
+        else:
+            limit = most_suppressed(lattice, self.max_suppression)
         while True:
-            found = view(lattice, node, model)
+            current = view(lattice, node, model)
             steps += 1
-            if found.suppressed <= limit and found.kept.any():
+            if current.suppressed <= limit and current.kept.any():
                 return release_at(lattice, node, model, evaluated=steps)
             coarser = [j for j, top in enumerate(lattice.heights) if node[j] < top]
             if not coarser:
                 raise Infeasible(
-                    f"{model} cannot be met: {found.suppressed:,} of "
+                    f"{model} cannot be met: {current.suppressed:,} of "
                     f"{counted(table.records, 'record')} break it even if every "
                     "column is fully generalized"
                 )
-            values = [len(np.unique(codes)) for codes in lattice.codes(node, found.tuples)]
+            values = [len(np.unique(codes)) for codes in lattice.codes(node, current.tuples)]
             node[max(coarser, key=lambda j: values[j])] += 1
-
-    def _limit(self, lattice: Lattice, model: Model) -> int:
-        if self.max_suppression is not None:
-            return most_suppressed(lattice, self.max_suppression)
-        return model.least_size if model.least_size > 1 else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +144,7 @@ def _anonymous_nodes(problem: Problem) -> tuple[Bools, int]:
     if not problem.monotone:
         return ask_upwards(problem, problem.lattice, problem.possible)
     width, seen, done = len(problem.lattice.columns), 0, 0
-    known: dict[Node, Bools] = {(): np.ones((), dtype=np.bool_)}
+    anonymous: dict[Node, Bools] = {(): np.ones((), dtype=np.bool_)}
     for size in range(1, width + 1):
         fresh: dict[Node, Bools] = {}
         for attributes in combinations(range(width), size):
@@ -165,13 +152,17 @@ def _anonymous_nodes(problem: Problem) -> tuple[Bools, int]:
             allowed = np.ones(possible.shape, dtype=np.bool_)
             for left_out in range(size):
                 rest = attributes[:left_out] + attributes[left_out + 1 :]
-                allowed &= np.expand_dims(known[rest], left_out)
-            fresh[attributes], looked = _grow(problem, attributes, allowed, possible & allowed)
-            seen += looked
+                allowed &= np.expand_dims(anonymous[rest], left_out)
+            if problem.by_size:
+                fresh[attributes], evaluated = possible & allowed, int(allowed.sum())
+            else:
+                part = problem.lattice.over(attributes)
+                fresh[attributes], evaluated = ask_upwards(problem, part, possible & allowed)
+            seen += evaluated
             done += 1
             report("search", done, 2**width - 1)
-        known = fresh
-    return known[tuple(range(width))], seen
+        anonymous = fresh
+    return anonymous[tuple(range(width))], seen
 
 
 def _over(problem: Problem, attributes: Node) -> Bools:
@@ -182,13 +173,6 @@ def _over(problem: Problem, attributes: Node) -> Bools:
     """
     every = range(len(problem.lattice.columns))
     return problem.possible[tuple(slice(None) if j in attributes else -1 for j in every)]
-
-
-def _grow(problem: Problem, attributes: Node, allowed: Bools, possible: Bools) -> tuple[Bools, int]:
-    """Return which of the possible nodes are anonymous, and the number of evaluated nodes."""
-    if problem.by_size:
-        return possible, int(allowed.sum())
-    return ask_upwards(problem, problem.lattice.over(attributes), possible)
 
 
 Preference = Callable[[Sequence[Candidate]], Candidate]
@@ -221,7 +205,8 @@ class MinGen:
         tied, seen = find_tied(problem, costs) or _examine_all(problem, costs)
         if not tied:
             raise problem.infeasible()
-        chosen = (self.prefer or _first)(tied)
+        prefer = self.prefer or partial(min, key=lambda c: tuple(c.node.values()))
+        chosen = prefer(tied)
         best = tuple(chosen.node.values())
         return release_at(problem.lattice, best, model, candidates=tied, evaluated=seen)
 
@@ -237,20 +222,16 @@ def _examine_all(problem: Problem, costs: Costs) -> tuple[list[Candidate], int]:
             report("search", seen, lattice.nodes)
         if not problem.possible[node] or bounds[node] > least + TIE:
             continue
-        found = view(lattice, node, problem.model)
-        if found.suppressed > problem.limit:
+        node_view = view(lattice, node, problem.model)
+        if node_view.suppressed > problem.limit:
             continue
-        value = costs.exact(node, found)
-        candidate = Candidate(lattice.named(node), value, found.suppressed)
+        value = costs.exact(node, node_view)
+        candidate = Candidate(lattice.named(node), value, node_view.suppressed)
         if value < least - TIE:
             least, tied = value, [candidate]
         elif value <= least + TIE:
             tied.append(candidate)
     return tied, seen
-
-
-def _first(tied: Sequence[Candidate]) -> Candidate:
-    return min(tied, key=lambda c: tuple(c.node.values()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -328,14 +309,14 @@ class Samarati:
     def search(self, table: Table, model: Model) -> Release:
         """Return the release that suppresses least at the lowest height with an anonymous node."""
         problem = Problem.of(table, model, self.max_suppression)
-        found, evaluated = _lowest(problem)
-        if not found:
+        candidates, evaluated = _lowest(problem)
+        if not candidates:
             raise problem.infeasible()
         return release_at(
             problem.lattice,
-            tuple(found[0].node.values()),
+            tuple(candidates[0].node.values()),
             model,
-            candidates=found,
+            candidates=candidates,
             evaluated=evaluated,
             notes=problem.notes,
         )
@@ -348,24 +329,24 @@ def _lowest(problem: Problem) -> tuple[list[Candidate], int]:
     """
     heights, top = np.indices(problem.lattice.shape).sum(axis=0), sum(problem.lattice.heights)
     low, high, evaluated = 0, top, 0
-    found: list[Candidate] = []
+    lowest: list[Candidate] = []
     while low <= high:
         height = (low + high) // 2 if problem.monotone else low
         level = [tuple(int(i) for i in node) for node in np.argwhere(heights == height)]
         evaluated += len(level)
-        here = _anonymous(problem, level, height / max(top, 1))
-        if here and not problem.monotone:
-            return here, evaluated
-        if here:
-            found, high = here, height - 1
+        anonymous = _anonymous(problem, level, height / max(top, 1))
+        if anonymous and not problem.monotone:
+            return anonymous, evaluated
+        if anonymous:
+            lowest, high = anonymous, height - 1
         else:
             low = height + 1
-    return found, evaluated
+    return lowest, evaluated
 
 
 def _anonymous(problem: Problem, nodes: list[Node], height: float) -> list[Candidate]:
     """Return the anonymous ones among some nodes, with the least suppression first."""
-    kept = []
+    anonymous = []
     for node in nodes:
         if not problem.possible[node]:
             continue
@@ -375,5 +356,5 @@ def _anonymous(problem: Problem, nodes: list[Node], height: float) -> list[Candi
             else view(problem.lattice, node, problem.model).suppressed
         )
         if suppressed <= problem.limit:
-            kept.append(Candidate(problem.lattice.named(node), height, suppressed))
-    return sorted(kept, key=lambda c: (c.suppressed, tuple(c.node.values())))
+            anonymous.append(Candidate(problem.lattice.named(node), height, suppressed))
+    return sorted(anonymous, key=lambda c: (c.suppressed, tuple(c.node.values())))

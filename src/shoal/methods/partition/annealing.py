@@ -1,9 +1,10 @@
 """Annealing of groups of records in blocks, with several threads.
 
-The table is split into blocks of nearby groups, differently at every stage of falling temperature,
-so that no border is permanent. Blocks depend only on the seed, never on the threads.
+    anneal → for each start temperature: stages of falling temperature → a final descent
+    stage  → blocks of nearby groups, with other borders → each block in a thread of its own
 
-Blocks of nearby groups, with different borders for every seed.
+The borders of blocks change from stage to stage, so that none is permanent. Blocks depend only on
+the seed, never on the threads.
 """
 
 from __future__ import annotations
@@ -169,10 +170,6 @@ def by_appearance(ids: Codes) -> Codes:
     return rank[dense]
 
 
-def _largest_first(block: Block) -> int:
-    return -len(block.records)
-
-
 class _Work:
     """The current groups and the blocks that they are split into."""
 
@@ -276,7 +273,7 @@ class _Work:
         """Run a job on all blocks, the largest first, and return the sum of its results."""
         if self.plan.threads == 1 or len(self.blocks) == 1:
             return sum(job(block) for block in self.blocks)
-        return sum(self.pool.map(job, sorted(self.blocks, key=_largest_first)))
+        return sum(self.pool.map(job, sorted(self.blocks, key=lambda block: -len(block.records))))
 
     def cool(self, block: Block, temperature: float) -> int:
         """Anneal a block at one temperature, in slices between which interrupts are handled."""

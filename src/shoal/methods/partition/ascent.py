@@ -1,22 +1,22 @@
 """Ascent of prices: from a bound by nearest neighbours to that of the linear program over classes.
 
-Each round solves the program over the classes found so far near the best prices, then lowers its
-prices until an exact search finds no class that costs less. The total of such prices is a lower
-bound, whatever the program returned. The distance to the best prices adapts to the rounds before.
+    Space      the distinct records of a table as kinds, for the kernels
+    Ascent     each round solves the program near the best prices, then lowers its prices until an
+               exact search finds no class that costs less
+    Program    the linear program over the classes found so far
+
+The total of such prices is a lower bound, whatever the program returned. The distance to the best
+prices adapts to the rounds before. The program is solved in its dual form, the highest total price
+at which no listed class is underpriced; classes that are not listed may cost less, so its prices
+need the exact search.
+
+Widths are whole units and never exceed the true ones: positions of ordered columns are rounded to
+the nearest unit, so a width can be one unit too large, and `Space.excess` bounds the sum of these
+errors; all other widths are rounded down.
+
 Desrosiers & Lübbecke, "A primer in column generation", 2005; the steps in a box after Marsten,
 Hogan & Blankenship, "The boxstep method for large-scale optimization", Operations Research 23,
 1975.
-
-The distinct records of a table, laid out so that computed widths never exceed the true ones.
-
-Widths are whole units. Positions of ordered columns are rounded to the nearest unit, so a width can
-be one unit too large; `Space.excess` bounds the sum of these errors. All other widths are rounded
-down.
-
-The linear program of prices: the highest total price at which no listed class is underpriced.
-
-It is solved in its dual form, over the listed classes, within a distance of known prices. Prices
-that it returns need a check: classes that are not listed may cost less.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from shoal.methods.partition._price_lists import Kinds
+from shoal.methods.partition.records import UNITS, stacked
 from shoal.support.arrays import Codes, Counts, Floats
 from shoal.support.imports import requires
 from shoal.support.progress import report
@@ -96,8 +97,8 @@ class Ascent:
     def _check_time(self, share: float) -> None:
         """Report the progress, which is the time used, and stop if the time is up."""
         left = self.deadline - time.monotonic()
-        known = np.isfinite(self.seconds)
-        report("bound", self.seconds - left if known else share, self.seconds if known else 1.0)
+        limited = np.isfinite(self.seconds)
+        report("bound", self.seconds - left if limited else share, self.seconds if limited else 1.0)
         if left <= 0:
             raise _OutOfTime
 
@@ -154,11 +155,8 @@ class Ascent:
                 self._scratch,
             )  # fmt: skip
             self._check_time(0.0)
-        found = min(int(log.found[0]), _CLASSES)
-        return lowered, log.members[:found].copy(), log.cost[:found].copy()
-
-
-_UNITS = 2**29  # of one record that has lost everything
+        listed = min(int(log.found[0]), _CLASSES)
+        return lowered, log.members[:listed].copy(), log.cost[:listed].copy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,12 +188,12 @@ def lay_out_kinds(table: Table, *, use_hierarchies: bool) -> Space:
     """
     distinct = table.distinct().table
     assert distinct.counts is not None
-    columns = distinct.quasi_columns
+    columns, rows = distinct.quasi_columns, len(distinct)
     total = sum(c.weight for c in columns) or 1.0
     trees = [c for c in columns if use_hierarchies and c.hierarchy is not None]
     lines = [c for c in columns if c.ordered and c not in trees]
     names = [c for c in columns if not c.ordered and c not in trees]
-    names.sort(key=lambda c: -int(c.weight / total * _UNITS / c.domain))
+    names.sort(key=lambda c: -int(c.weight / total * UNITS / c.domain))
     places = [_line(c, c.weight / total) for c in lines]
     domains = np.array([c.domain for c in names], dtype=np.int64)
     starts = np.concatenate(([0], np.cumsum(domains))).astype(np.int32)
@@ -203,25 +201,19 @@ def lay_out_kinds(table: Table, *, use_hierarchies: bool) -> Space:
     sizes = [len(branch) for branch, _ in levels]
     kinds = Kinds(
         distinct.counts.astype(np.int64),
-        _matrix([place[c.codes] for c, (place, _) in zip(lines, places, strict=True)], distinct),
+        stacked([place[c.codes] for c, (place, _) in zip(lines, places, strict=True)], rows),
         np.array([cap for _, cap in places], dtype=np.int64),
-        _matrix([c.codes + at for c, at in zip(names, starts[:-1], strict=True)], distinct),
-        np.array([int(c.weight / total * _UNITS / c.domain) for c in names], dtype=np.int64),
-        _matrix([c.codes for c in trees], distinct),
+        stacked([c.codes + at for c, at in zip(names, starts[:-1], strict=True)], rows),
+        np.array([int(c.weight / total * UNITS / c.domain) for c in names], dtype=np.int64),
+        stacked([c.codes for c in trees], rows),
         np.concatenate(([0], np.cumsum(sizes)))[:-1].astype(np.int64),
         np.array([c.domain for c in trees], dtype=np.int64),
-        np.array([_levels(c) for c in trees], dtype=np.int64),
+        np.array([len(c.hierarchy.levels) for c in trees if c.hierarchy], dtype=np.int64),
         np.concatenate([np.zeros(0, np.int32), *(branch for branch, _ in levels)]),
         np.concatenate([np.zeros(0, np.int64), *(cost for _, cost in levels)]),
         starts[-1:].astype(np.int64),
     )
-    return Space(kinds, total / _UNITS)
-
-
-def _matrix(parts: list[Codes], table: Table) -> Codes:
-    if not parts:
-        return np.zeros((len(table), 0), dtype=np.int32)
-    return np.ascontiguousarray(np.stack(parts, axis=1), dtype=np.int32)
+    return Space(kinds, total / UNITS)
 
 
 def _line(column: Column, weight: float) -> tuple[Codes, int]:
@@ -230,7 +222,7 @@ def _line(column: Column, weight: float) -> tuple[Codes, int]:
     A missing value is one extent above, so that its width with any other value is the whole extent.
     """
     low, high = column.extent
-    whole = int(weight * _UNITS)
+    whole = int(weight * UNITS)
     place = np.zeros(column.domain, dtype=np.int32)
     if high > low:
         place[: column.known] = np.rint(
@@ -239,11 +231,6 @@ def _line(column: Column, weight: float) -> tuple[Codes, int]:
     if column.missing is not None:
         place[column.missing] = 2 * whole
     return place, whole if high > low or column.missing is not None else 0
-
-
-def _levels(column: Column) -> int:
-    assert column.hierarchy is not None
-    return len(column.hierarchy.levels)
 
 
 def _branches(column: Column, weight: float) -> tuple[Codes, Counts]:
@@ -256,7 +243,7 @@ def _branches(column: Column, weight: float) -> tuple[Codes, Counts]:
     widths = [_level_widths(column, height) for height in range(len(branches))]
     cost = np.minimum.accumulate(np.stack(widths)[::-1], axis=0)[::-1]
     cost[0] = 0.0
-    return branches.ravel(), (cost * weight * _UNITS).astype(np.int64).ravel()
+    return branches.ravel(), (cost * weight * UNITS).astype(np.int64).ravel()
 
 
 def _level_widths(column: Column, height: int) -> Floats:

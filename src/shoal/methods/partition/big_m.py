@@ -38,7 +38,7 @@ class Attribute:
     low: float
     high: float
     cost: float
-    whole: bool
+    integral: bool
     one_sided: bool = False
 
 
@@ -49,15 +49,15 @@ class _Program:
     cost: list[float] = field(default_factory=list)
     lower: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
-    whole: list[bool] = field(default_factory=list)
+    integral: list[bool] = field(default_factory=list)
     rows: list[tuple[float, list[int], list[float]]] = field(default_factory=list)
 
-    def variable(self, cost: float, lower: float, upper: float, *, whole: bool) -> int:
+    def variable(self, cost: float, lower: float, upper: float, *, integral: bool) -> int:
         """Add a variable and return its number."""
         self.cost.append(cost)
         self.lower.append(lower)
         self.upper.append(upper)
-        self.whole.append(whole)
+        self.integral.append(integral)
         return len(self.cost) - 1
 
     def at_most(self, right: float, *terms: tuple[float, int]) -> None:
@@ -75,7 +75,7 @@ def solve_big_m(problem: GroupingProblem, table: Table) -> None:
     attributes = [a for column in table.quasi_columns for a in _attributes(column)]
     program = _Program()
     links = {
-        (i, j): program.variable(0.0, 0.0, 1.0, whole=True)
+        (i, j): program.variable(0.0, 0.0, 1.0, integral=True)
         for i in range(rows)
         for j in range(i + 1, rows)
     }
@@ -87,7 +87,8 @@ def solve_big_m(problem: GroupingProblem, table: Table) -> None:
     value, bound = _run(program, start, problem.seconds_left)
     if value is not None:
         problem.improve(_components(rows, links, value))
-    fixed = _offset(table) * rows
+    # the program charges the first value of each nominal attribute, the loss does not
+    fixed = rows * float(sum(c.weight / c.domain for c in table.quasi_columns if not c.ordered))
     worth = (bound - fixed) / problem.records.scale
     problem.raise_bound(int(np.floor(worth * (1 - _MARGIN))) if np.isfinite(worth) else 0)
     if problem.bound < problem.goal:
@@ -96,17 +97,12 @@ def solve_big_m(problem: GroupingProblem, table: Table) -> None:
         problem.raise_bound(problem.loss)
 
 
-def _offset(table: Table) -> float:
-    """Return the cost of the first value of each nominal attribute per row in the program."""
-    return float(sum(c.weight / c.domain for c in table.quasi_columns if not c.ordered))
-
-
 def _attributes(column: Column) -> list[Attribute]:
     """Return the attributes that a column is split into: itself, or one for each nominal value."""
     if not column.ordered:
         cost = column.weight / column.domain
         return [
-            Attribute((column.codes == code) * 1.0, 0.0, 1.0, cost, whole=True, one_sided=True)
+            Attribute((column.codes == code) * 1.0, 0.0, 1.0, cost, integral=True, one_sided=True)
             for code in range(column.domain)
         ]
     if column.missing is not None:
@@ -118,8 +114,8 @@ def _attributes(column: Column) -> list[Attribute]:
     if high <= low:
         return []
     places = column.positions
-    whole = bool((places == np.rint(places)).all() and low == round(low) and high == round(high))
-    return [Attribute(places[column.codes], low, high, column.weight / (high - low), whole)]
+    integral = bool((places == np.rint(places)).all() and low == round(low) and high == round(high))
+    return [Attribute(places[column.codes], low, high, column.weight / (high - low), integral)]
 
 
 def _add_attribute(
@@ -127,12 +123,12 @@ def _add_attribute(
 ) -> tuple[list[int], list[int]]:
     """Add an attribute's lower and upper ends, which links make equal (eqs. 3.2.22–3.2.25)."""
     place, low, high = attribute.place, attribute.low, attribute.high
-    cost, whole = attribute.cost, attribute.whole
+    cost, integral = attribute.cost, attribute.integral
     lower = [
-        program.variable(0.0 if attribute.one_sided else -cost, low, float(x), whole=whole)
+        program.variable(0.0 if attribute.one_sided else -cost, low, float(x), integral=integral)
         for x in place
     ]
-    upper = [program.variable(cost, float(x), high, whole=whole) for x in place]
+    upper = [program.variable(cost, float(x), high, integral=integral) for x in place]
     for (i, j), link in links.items():
         for ends, reach in (
             (lower, float(max(place[i], place[j])) - low),  # eqs. 3.2.29, 3.2.30
@@ -178,9 +174,9 @@ def _run(program: _Program, start: Floats, seconds: float) -> tuple[Floats | Non
         np.array(part, dtype=np.float64) for part in (program.cost, program.lower, program.upper)
     )
     solver.addCols(size, *numbers, 0, np.zeros(size, dtype=np.int32), nothing, np.zeros(0))
-    whole = np.flatnonzero(program.whole).astype(np.int32)
-    kinds = np.full(len(whole), int(highspy.HighsVarType.kInteger), dtype=np.uint8)
-    solver.changeColsIntegrality(len(whole), whole, kinds)
+    integral = np.flatnonzero(program.integral).astype(np.int32)
+    kinds = np.full(len(integral), int(highspy.HighsVarType.kInteger), dtype=np.uint8)
+    solver.changeColsIntegrality(len(integral), integral, kinds)
     for right, columns, values in program.rows:
         entries = np.array(columns, dtype=np.int32), np.array(values)
         solver.addRow(-highspy.kHighsInf, right, len(columns), *entries)

@@ -88,9 +88,9 @@ def _prove(release: Release, seconds: float | None, use_hierarchies: bool) -> tu
     if not loss or release.original.records < 2 * k:  # a single class is the only possibility
         return Proof(loss, loss), True
     space = lay_out_kinds(release.original, use_hierarchies=use_hierarchies)
-    found = Ascent(space, k, inf if seconds is None else seconds).run()
-    bound = max(found.units - space.excess, 0) * space.scale * (1 - _ROUNDING)
-    return Proof(loss, min(bound, loss)), found.complete
+    search = Ascent(space, k, inf if seconds is None else seconds).run()
+    bound = max(search.units - space.excess, 0) * space.scale * (1 - _ROUNDING)
+    return Proof(loss, min(bound, loss)), search.complete
 
 
 def penalties(release: Release) -> float:

@@ -1,13 +1,15 @@
-"""The chain of Split & Carry: a sequence of problems, and the records carried between them.
+"""The chain of Split & Carry: small problems, each solved exactly, and what they pass on.
+
+    Chain          reads records, solves a problem, keeps the final groups, carries the others
+    carry_…        which records are carried
+    solve_small    the optimal grouping of a few records, with a proof: prices of records give a
+                   lower bound, every group that may be in a better grouping than the best known is
+                   listed, and a search chooses among them
+
+Equal records count as one kind, which makes a problem smaller.
 
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020: algorithm
 1, Lemma 2 and §5.2.
-
-The optimal grouping of a few records, with a proof.
-
-Prices of records give a lower bound of the loss, every group that may be in a better grouping than
-the best known is listed, and a search chooses among them. Equal records count as one kind, which
-makes a problem smaller.
 """
 
 from __future__ import annotations

@@ -1,19 +1,18 @@
 """Column generation: the linear program over all groups, and all groups with low reduced cost.
 
-Groups are found from their first record on, so that the search can be interrupted between roots.
-
-The problem of an exact search: records, the best grouping so far and the best bound so far.
+    GroupingProblem    the records, the best grouping so far and the best bound so far
+    Master             the linear program over listed groups: the values of the groups with a record
+                       sum to one
+    generate           list groups of negative reduced cost until there are none
+    find_groups        all groups whose reduced cost is below a threshold, from their first record
+                       on, so that the search can be interrupted between roots
+    start              good groupings to begin with, and a bound that is cheap to compute
 
 Everything is counted in whole units of the records. Equal records are of one kind, and a group is
-a list of kinds: equal records are interchangeable.
-
-The linear program over listed groups: the values of the groups with a record sum to one.
-
-Its duals are rounded to multiples of 1 / FINE of a unit, so that every bound derived from them is
-exact: rounding and the solver's tolerance can make a bound weaker, never wrong. As losses are
-whole numbers of units, a bound may be rounded up to a whole number.
-
-The start of an exact search: good groupings, and a bound that is cheap to compute.
+a list of kinds: equal records are interchangeable. Duals are rounded to multiples of 1 / FINE of a
+unit, so that every bound derived from them is exact: rounding and the solver's tolerance can make a
+bound weaker, never wrong. As losses are whole numbers of units, a bound may be rounded up to a
+whole number.
 """
 
 from __future__ import annotations
@@ -85,20 +84,20 @@ def find_groups(
     limit = threshold + prices.group
     once = _LOOKS // len(order) + 1  # partial groups, each of which visits at most all records
     for size in range(problem.k, largest + 1):
-        members, found = np.zeros((room, size), dtype=np.int32), np.zeros(room)
+        members, reduced = np.zeros((room, size), dtype=np.int32), np.zeros(room)
         root, nodes = 0, once
         while root < len(order):
             problem.check_time()
             roots = np.array([root, min(root + once, len(order))], dtype=np.int64)
             many, seen, done = enumerate_groups(
                 problem.space, duals, cuts, order, roots, size, limit, each, nodes,
-                scratch, members, found,
+                scratch, members, reduced,
             )  # fmt: skip
             listed = np.full((many, problem.room), len(problem.counts), dtype=np.int32)
             listed[:, :size] = np.sort(copies[members[:many]], axis=1)
             groups.append(listed)
-            costs.append(found[:many] - prices.group)
-            members, found, room = members[many:], found[many:], room - many
+            costs.append(reduced[:many] - prices.group)
+            members, reduced, room = members[many:], reduced[many:], room - many
             root += done
             if root < roots[1] and seen <= nodes:
                 return Found(np.concatenate(groups), np.concatenate(costs), whole=False)
@@ -228,12 +227,12 @@ class GroupingProblem:
     def improve_by(self, groups: Codes) -> bool:
         """Store a grouping of listed groups if it is better; return whether they are a grouping."""
         size = len(self.counts)
-        known = groups[groups < size]
-        if not np.array_equal(np.bincount(known, minlength=size), self.counts):
+        kinds = groups[groups < size]
+        if not np.array_equal(np.bincount(kinds, minlength=size), self.counts):
             return False
         label = np.repeat(np.arange(len(groups), dtype=np.int32), (groups < size).sum(axis=1))
         ids = np.empty(len(self.records), dtype=np.int32)
-        ids[:] = label[np.argsort(known, kind="stable")]
+        ids[:] = label[np.argsort(kinds, kind="stable")]
         self.improve(ids)
         return True
 
@@ -486,14 +485,14 @@ def swap(
     """
     ids = _regrouped(records, group_greedily(records, k, outliers_first=True), k, count)
     unit = records.units(ids) / len(records) * k
-    found = [ids]
+    groupings = [ids]
     for run in range(runs if unit else 0):
         report("start", run, runs)
         state = make_state(records.points, ids, k, seed * _RUNS + run)
         best = np.empty_like(ids)
         anneal_swaps(records.points, state, near, k, unit * _HOT, unit * _COLD, steps, best)
-        found.append(best)
-    return sorted(found, key=records.units)
+        groupings.append(best)
+    return sorted(groupings, key=records.units)
 
 
 def swap_down(records: Records, near: Near, ids: Codes, k: int) -> Codes:

@@ -1,16 +1,15 @@
-"""Greedy Search: for one record after the other, gather the k − 1 others that cost least.
+"""Greedy Search and K-Member: gather groups of k around one seed after the other.
 
-Follows the published order, so its first groups are tight and its last groups take the remaining
-records.
+    greedy      seeds in the published order: the first groups are tight and the last ones take the
+                remaining records
+    k-member    each seed is the record furthest from the previous one, so seeds alternate between
+                the edges of the table
+
 Liang, "Algorithms in privacy & security for data analytics and machine learning", 2020, algorithm
-2; also Liang & Samavi, "Optimization-based k-anonymity algorithms", 2020.
-
-K-Member: gather groups of k, each around the record furthest from the previous one.
-
-Similar to Greedy Search, but its seeds alternate between the edges of the table.
-Byun, Kamra, Bertino & Li, "Efficient k-anonymization using clustering techniques", DASFAA 2007.
-There the search begins at a record drawn at random; here it begins at the first in the published
-order, so that the same table gives the same release.
+2; also Liang & Samavi, "Optimization-based k-anonymity algorithms", 2020. Byun, Kamra, Bertino &
+Li, "Efficient k-anonymization using clustering techniques", DASFAA 2007: there the search begins at
+a record drawn at random; here it begins at the first in the published order, so that the same table
+gives the same release.
 """
 
 from __future__ import annotations

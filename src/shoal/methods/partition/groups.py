@@ -1,6 +1,7 @@
-"""Shared code of methods that group records: from a table to a release.
+"""Shared code of methods that group records: checks of table and model, merging, and the release.
 
-Checks of a model on many divided nodes at once.
+    release_groups    table → records → groups of a method → merged for the model → release
+    Judge             a model on both sides of many divided nodes at once, for Mondrian
 
 A node is a row of five numbers: low, high and records of a range of rows, and, if it was divided,
 the middle and the records before it.

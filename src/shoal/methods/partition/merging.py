@@ -57,9 +57,10 @@ class Merger:
             return ids
         groups = int(ids.max()) + 1
         while groups > 1:
-            kept = model.holds(self._classes(ids))
-            wanting = np.flatnonzero(~kept)
-            report("merge", int(kept.sum()), groups)
+            classes = Classes.of(self.rows, ids[self.record], origin=self.origin)
+            holds = model.holds(classes)
+            wanting = np.flatnonzero(~holds)
+            report("merge", int(holds.sum()), groups)
             if not len(wanting):
                 break
             ids = _join(ids, self._choose(ids, wanting, model))
@@ -82,9 +83,6 @@ class Merger:
                 return release
             ids = ids.copy()
             ids[self.record] = published
-
-    def _classes(self, ids: Codes) -> Classes:
-        return Classes.of(self.rows, ids[self.record], origin=self.origin)
 
     def _choose(self, ids: Codes, wanting: Counts, model: Model) -> Counts:
         """Return pairs of groups to merge, each group at most once, the cheapest pairs first."""

@@ -3,9 +3,13 @@
 Top-down and fast. By default a cut is chosen by its savings over all attributes, and in small parts
 by evaluating the best few cuts to the end; the published algorithm, which cuts the widest attribute
 at its median, is `cuts="median"`.
-LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
 
-The layout of a table for the Mondrian kernels: codes of each row, and costs of each column.
+    distinct tuples → Layout: codes and costs for the kernels
+    the model is about sizes only    the whole tree grows in one kernel
+    any other model                  level by level; the model is checked on both sides of each cut
+    strict=False                     classes without further cuts are divided record by record
+
+LeFevre, DeWitt & Ramakrishnan, "Mondrian multidimensional k-anonymity", ICDE 2006.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The nearest neighbours of distinct points.
-
-Groups of k records around seeds, for Greedy Search and K-Member.
-"""
+"""Groups of k records around seeds, and the nearest neighbours of distinct points, by a tree."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
-"""The records of a table as points, in the published order, for methods that group records.
+"""The records of a table as points in a fixed order, for methods that group records.
 
-The order is lexicographic, the attribute with the least variance first (Liang, "Algorithms in
-privacy & security for data analytics and machine learning", 2020, §3.2.3, with eq. 3.2.36 where
-attributes have weights). It depends only on values, so the order of rows in a file never changes a
-release.
+    lay_out         rows → Records: positions and codes in whole units, in the published order
+    Appearances     people with several rows, as slices of records that a method may group
+    hilbert_order, along_curve, remoteness    other orders
 
-People with several rows, as records that a method may group.
+The published order is lexicographic, the attribute with the least variance first (Liang,
+"Algorithms in privacy & security for data analytics and machine learning", 2020, §3.2.3, with
+eq. 3.2.36 where attributes have weights). It depends only on values, so the order of rows in a file
+never changes a release.
 
 An appearance is a person with one tuple of quasi-identifiers, however many rows have it. A slice
 contains at most one appearance of each person, so k records of a slice are k people: a method that
 groups records is applied to each slice, and appearances that are too few for a slice join existing
 groups.
-
-Orders of records other than the published one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from shoal.methods.partition.groups import Cluster
 
 
-_UNITS = 2**29  # of one record that has lost everything
+UNITS = 2**29  # of one record that has lost everything
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,31 +95,26 @@ class Records:
 def lay_out(table: Table, also: Sequence[str] = ()) -> Records:
     """Return the records of a table; the columns `also` determine the order of equal records."""
     columns = table.quasi_columns
+    ordered, names = [c for c in columns if c.ordered], [c for c in columns if not c.ordered]
     first = sorted(columns, key=_spread)
     keyed = [*first, *(table[name] for name in also)]
     ids = group([c.codes for c in keyed], [c.domain for c in keyed]).ids
     rows = np.argsort(ids, kind="stable")
     total = sum(c.weight for c in columns) or 1.0
-    lines = [_line(c, c.weight / total) for c in columns if c.ordered]
-    names = [c for c in columns if not c.ordered]
+    lines = [_line(c, c.weight / total) for c in ordered]
     words = [(c.domain + 63) // 64 for c in names]
     points = Points(
-        _matrix([place[c.codes[rows]] for c, (place, _) in _pairs(columns, lines)], len(rows)),
-        _matrix([c.codes[rows] for c in names], len(rows)),
+        stacked([p[c.codes[rows]] for c, (p, _) in zip(ordered, lines, strict=True)], len(rows)),
+        stacked([c.codes[rows] for c in names], len(rows)),
         np.array([cap for _, cap in lines], dtype=np.int64),
-        np.array([round(c.weight / total * _UNITS / c.domain) for c in names], dtype=np.int64),
+        np.array([round(c.weight / total * UNITS / c.domain) for c in names], dtype=np.int64),
         np.concatenate(([0], np.cumsum(words))).astype(np.int64),
     )
-    return Records(rows, points, total / _UNITS)
+    return Records(rows, points, total / UNITS)
 
 
-def _pairs(
-    columns: Sequence[Column], lines: list[tuple[Codes, int]]
-) -> list[tuple[Column, tuple[Codes, int]]]:
-    return list(zip((c for c in columns if c.ordered), lines, strict=True))
-
-
-def _matrix(parts: list[Codes], rows: int) -> Codes:
+def stacked(parts: list[Codes], rows: int) -> Codes:
+    """Return columns as (rows, columns), contiguous; (rows, 0) without columns."""
     if not parts:
         return np.zeros((rows, 0), dtype=np.int32)
     return np.ascontiguousarray(np.stack(parts, axis=1), dtype=np.int32)
@@ -131,15 +126,15 @@ def _line(column: Column, weight: float) -> tuple[Codes, int]:
     weight: the column's share of all weights.
     """
     low, high = column.extent
-    whole = round(weight * _UNITS)
-    cap = whole if high > low else 0
+    full = round(weight * UNITS)
+    cap = full if high > low else 0
     place = np.zeros(column.domain, dtype=np.int32)
     if high > low:
         share = (column.positions[: column.known] - low) / (high - low)
         place[: column.known] = np.rint(share * cap)
     if column.missing is not None:
-        place[column.missing] = 2 * whole
-        cap = whole
+        place[column.missing] = 2 * full
+        cap = full
     return place, cap
 
 
@@ -188,10 +183,10 @@ class Appearances:
         codes = [*(c.codes for c in quasi), unit.ids]
         domains = [*(c.domain for c in quasi), unit.count]
         if row_by_row:
-            codes.append(_occurrence(group(codes, domains).ids))
+            codes.append(earlier_equals(group(codes, domains).ids))
             domains.append(len(table))
         found = group(codes, domains)
-        return cls(table.take(found.first), found.ids, _occurrence(unit.ids[found.first]))
+        return cls(table.take(found.first), found.ids, earlier_equals(unit.ids[found.first]))
 
     def __len__(self) -> int:
         return len(self.slices)
@@ -223,20 +218,20 @@ class Appearances:
                 break
             part, rows = records.take(chosen), self.single.take(records.rows[chosen])
             alone = len(chosen) < 2 * k
-            found = (
+            part_ids = (
                 np.zeros(len(chosen), dtype=np.int32)
                 if alone
                 else method(replace(part, rows=np.arange(len(chosen))), k, rows)
             )
-            ids[chosen] = found + groups
-            groups += int(found.max()) + 1
+            ids[chosen] = part_ids + groups
+            groups += int(part_ids.max()) + 1
         left = np.flatnonzero(ids < 0)
         ids[left] = np.arange(groups, groups + len(left), dtype=np.int32)
         return ids
 
 
-def _occurrence(ids: Codes) -> Codes:
-    """(rows,) number of earlier rows with the same id."""
+def earlier_equals(ids: Codes) -> Codes:
+    """(rows,) the number of earlier rows with the same id."""
     order = np.argsort(ids, kind="stable")
     ordered = ids[order]
     first = np.searchsorted(ordered, ordered)

@@ -240,15 +240,17 @@ class Tree:
         node = Node(node.bound, -1, node.left, dict(node.limits))
         while prices is not None:
             used, value = self.listed.used(prices)
-            low = np.array([node.limits.get(int(place), (0, 0))[0] for place in used])
+            low = np.array([node.limits.get(int(index), (0, 0))[0] for index in used])
             over = value - low
             sure = over > 1 - USED
-            for place in used[sure] if sure.any() else used[over.argmax()][None]:
-                few, many = node.limits.get(int(place), (0, self.listed.count))
-                node.limits[int(place)] = (few + 1, many)
+            for index in used[sure] if sure.any() else used[over.argmax()][None]:
+                few, many = node.limits.get(int(index), (0, self.listed.count))
+                node.limits[int(index)] = (few + 1, many)
             if self._free(node).min() < 0:
                 return
-            node.left = self._fitting(node)
+            # groups that fit in the records outside the fixed groups, and the fixed ones
+            fits = (self._free(node)[self.listed.groups[node.left]] > 0).all(axis=1)
+            node.left = node.left[fits | np.isin(node.left, list(node.limits))]
             try:
                 prices = self._close(node, self.problem.goal, cutting=False)
             except OutOfTime:
@@ -261,15 +263,10 @@ class Tree:
     def _free(self, node: Node) -> Counts:
         """(kinds + 1,) records outside the fixed groups; unlimited for the padding kind."""
         free = np.append(self.problem.counts, 0)
-        for place, (low, _) in node.limits.items():
-            np.subtract.at(free, self.listed.groups[place], low)
+        for index, (low, _) in node.limits.items():
+            np.subtract.at(free, self.listed.groups[index], low)
         free[-1] = 1
         return free
-
-    def _fitting(self, node: Node) -> Counts:
-        """Return the groups that can be formed from the records outside the fixed groups."""
-        fits = (self._free(node)[self.listed.groups[node.left]] > 0).all(axis=1)
-        return node.left[fits | np.isin(node.left, list(node.limits))]
 
     def _divide(self, node: Node, prices: Prices) -> list[Node]:
         """Return the two halves of a node, by the pair among some that raises the value most."""
@@ -314,10 +311,10 @@ class Tree:
     def _divide_by_group(self, node: Node, used: Counts, value: Floats) -> list[Node]:
         """Return the halves in which a group is used less and more often than in the solution."""
         at = int(np.abs(value - np.floor(value) - 0.5).argmin())
-        place, whole = int(used[at]), int(np.floor(value[at]))
-        low, high = node.limits.get(place, (0, self.listed.count))
+        index, whole = int(used[at]), int(np.floor(value[at]))
+        low, high = node.limits.get(index, (0, self.listed.count))
         halves = [
-            self._child(node, node.left, {**node.limits, place: limits})
+            self._child(node, node.left, {**node.limits, index: limits})
             for limits in ((low, whole), (whole + 1, high))
         ]
         return [half for half in halves if self._free(half).min() >= 0]
@@ -412,8 +409,8 @@ class ListedGroups:
         """Return the bound of a node from duals: each used group adds its reduced cost."""
         limited = np.isin(node.left, list(node.limits))
         extra = [(self.count, float(costs[~limited].min(initial=0.0)))]
-        for place, cost in zip(node.left[limited], costs[limited], strict=True):
-            low, high = node.limits[int(place)]
+        for index, cost in zip(node.left[limited], costs[limited], strict=True):
+            low, high = node.limits[int(index)]
             extra.append((low if cost > 0 else high, float(cost)))
         return prices.bound(*extra)
 
@@ -434,8 +431,8 @@ class ListedGroups:
         allowed = np.zeros(len(self.groups), dtype=np.bool_)
         allowed[node.left] = True
         low, high = np.zeros(len(self.place)), np.full(len(self.place), np.inf)
-        for place, (few, many) in node.limits.items():
-            at = self.place == place
+        for index, (few, many) in node.limits.items():
+            at = self.place == index
             low[at], high[at] = few, many
         self.master.limit(allowed[self.place], low, high)
 
@@ -485,9 +482,9 @@ def separate(
     noise[starts // 2 :] *= 2e8
     begin = draw.permutation(size).astype(np.int32)
     load, used = np.zeros(len(solution.value), np.int32), np.zeros(size, dtype=np.bool_)
-    found: dict[bytes, tuple[float, Cut]] = {}
+    violations: dict[bytes, tuple[float, Cut]] = {}
     for step, weights in _PATTERNS:
-        if len(weights) > size or len(found) > _PLENTY * most:
+        if len(weights) > size or len(violations) > _PLENTY * most:
             continue
         chosen = np.zeros((starts, len(weights)), dtype=np.int32)
         chosen[:, 0] = np.resize(begin, starts)
@@ -500,8 +497,8 @@ def separate(
             right = int((weight[:-1] * counts).sum()) // step
             cut = Cut(weight, step, right)
             if cut.key not in known:
-                found[cut.key] = (float(violated[i]), cut)
-    return _pick(list(found.values()), known, most)
+                violations[cut.key] = (float(violated[i]), cut)
+    return _pick(list(violations.values()), known, most)
 
 
 def _pick(found: list[tuple[float, Cut]], known: set[bytes], most: int) -> list[Cut]:
