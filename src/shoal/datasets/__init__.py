@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from shoal.datasets.variants import binned, permuted, random_hierarchies, random_k
 from shoal.errors import unknown
 from shoal.table.table import Table
@@ -31,11 +33,11 @@ def load(name: str, roles: Mapping[str, Any] | None = None) -> Table:
     >>> load("health-record")
     Table(rows=7, identifier=['name'], quasi=['age', 'sex', 'zipcode'], sensitive=['disease'])
     """
-    from shoal.datasets import public, published
+    from shoal.datasets import public
 
     built_in: dict[str, Callable[[], Table]] = {
-        "health-record": published.health_record,
-        "fars-sample": published.fars_sample,
+        "health-record": _health_record,
+        "fars-sample": _fars_sample,
     }
     if name in built_in:
         return built_in[name]()
@@ -62,8 +64,6 @@ def patients(rows: int, seed: int = 0) -> Table:
     >>> patients(100).quasi
     ('birth_date', 'sex', 'postcode', 'ethnicity', 'occupation', 'admission_date')
     """
-    import pyarrow as pa
-
     chunks = pa.concat_tables(patient_chunks(rows, seed))
     return Table.from_arrow(chunks, patient_schema()["columns"])
 
@@ -115,6 +115,49 @@ def catalogue() -> dict[str, str]:
     from shoal.datasets.public import SOURCES
 
     return {**_BUILT_IN, **{name: source.about for name, source in SOURCES.items()}}
+
+
+def _health_record() -> Table:
+    """Seven patients of the electronic health record in Lee et al. (2017), used by Liang (2020)."""
+    data = pa.table(
+        {
+            "name": ["Mary", "Alice", "Betsy", "David", "Tom", "James", "Eric"],
+            "age": [37, 35, 36, 61, 63, 66, 63],
+            "sex": ["F", "F", "F", "M", "M", "M", "M"],
+            "zipcode": [22071, 22098, 23061, 55107, 55099, 55324, 55229],
+            "disease": [
+                "Pneumonia",
+                "Diabetes",
+                "Anemia",
+                "Pneumonia",
+                "Diabetes",
+                "Diabetes",
+                "Diabetes",
+            ],
+        }
+    )
+    roles = {
+        "name": "identifier",
+        "age": "quasi",
+        "sex": "quasi",
+        "zipcode": "quasi",
+        "disease": "sensitive",
+    }
+    return Table.from_arrow(data, roles)
+
+
+def _fars_sample() -> Table:
+    """Twenty people of the US fatal accident records, table 3.2 of Liang (2020)."""
+    ages = [64, 29, 42, 41, 53, 59, 49, 59, 80, 50, 64, 55, 25, 42, 33, 31, 68, 20, 40, 18]
+    data = pa.table(
+        {
+            "AGE": ages,
+            "SEX": [2, 1, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 2, 1, 1],
+            "INJ_SEV": [4, 0, 0, 4, 2, 4, 4, 2, 4, 4, 3, 0, 0, 4, 2, 2, 3, 4, 4, 4],
+            "DRINKING": [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0],
+        }
+    )
+    return Table.from_arrow(data, dict.fromkeys(data.column_names, "quasi"))
 
 
 __all__ = [

@@ -279,9 +279,8 @@ def _postcodes() -> tuple[list[str], Counts, Floats, Floats]:
             share = 1 / ((town + 1) * (street + 2))
             people.append(population * share / share.sum())
             mixture = np.tile(profile, (len(town), 1))
-            mixture[:, 1:] *= 1.6 / (
-                1 + 0.5 * town[:, None]
-            )  # the first town is the largest, and the most mixed
+            # the first town is the largest, and the most mixed
+            mixture[:, 1:] *= 1.6 / (1 + 0.5 * town[:, None])
             ethnicities.append(mixture)
     return codes, np.array(rural), np.concatenate(people), np.concatenate(ethnicities)
 

@@ -88,6 +88,7 @@ def audit(
     error = (1 - confidence) / (8 * len(pairs))  # two bounds, two directions, two events
     tallies: list[_Tally] = []
     for index, pair in enumerate(pairs):
+        # each input of each pair has its own stream, whatever the order of runs
         seeds = np.random.SeedSequence(seed, spawn_key=(index,)).spawn(2)
         outcomes = [
             _run(mechanism, each, runs, np.random.default_rng(its_seed), vectorised)
@@ -292,6 +293,7 @@ def _judged(
     tallies: list[_Tally], claim: Claim, runs: int, tested: int, confidence: float
 ) -> Audit:
     """Bound both probabilities of every event so that all bounds hold simultaneously."""
+    # Bonferroni: two bounds for each event
     error = (1 - confidence) / (2 * len(tallies))
     low = lower_bound([tally.hits for tally in tallies], tested, error)
     high = upper_bound([tally.others for tally in tallies], tested, error)
@@ -335,6 +337,7 @@ class Coded:
     @classmethod
     def _numbered(cls, first: list[Hashable], second: list[Hashable], chosen_on: int) -> Coded:
         numbers: dict[Hashable, int] = {}
+        # numbered first on the runs that choose events: others cannot influence a choice
         for outcome in (*first[:chosen_on], *second[:chosen_on], *first, *second):
             numbers.setdefault(outcome, len(numbers))
         codes = [np.array([numbers[outcome] for outcome in each]) for each in (first, second)]
@@ -362,6 +365,7 @@ def _packed(rows: NDArray[Any]) -> Counts:
     least = [int(low) for low in rows.min(axis=0)]
     widths = [int(high) - low + 1 for high, low in zip(rows.max(axis=0), least, strict=True)]
     if math.prod(widths) >= 2**62:
+        # too wide for one word: compare the rows themselves
         return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
     packed = np.zeros(len(rows), dtype=np.int64)
     for column, low, width in zip(rows.T, least, widths, strict=True):
@@ -379,9 +383,9 @@ def strongest_sets(
     often they are the same. Only the runs that choose events are used.
     """
     epsilon, delta = claim
-    seen = np.flatnonzero(
-        hits + others
-    )  # outcomes that occur only in tested runs are no candidates
+    # outcomes that occur only in tested runs are no candidates
+    seen = np.flatnonzero(hits + others)
+    # half a hit is added to both counts, so that no ratio is infinite
     rank = seen[np.argsort((others[seen] + 0.5) / (hits[seen] + 0.5), kind="stable")]
     ends = np.unique(np.linspace(1, len(rank), min(len(rank), _TRIED)).astype(np.int64))
     low = lower_bound(np.cumsum(hits[rank])[ends - 1], int(hits.sum()), error)
@@ -451,7 +455,7 @@ def noticeable_epsilon(runs: int, error: float, epsilon: float, delta: float) ->
 
 
 def _coin(runs: int, error: float, epsilon: float, delta: float) -> float:
-    """Return the ε proven for a coin when neither input is luckier than 1 in 20."""
+    """Return the ε that runs of a biased coin prove, both inputs at an unlucky 1 in 20."""
     from scipy.stats import binom
 
     unlucky = (1 - POWER) / 2

@@ -108,6 +108,7 @@ def audit_exactly(
     """
     one, two = _read(first), _read(second)
     bound: Probability = math.exp(claim.epsilon) if ratio is None else ratio
+    # the worse of the two directions
     likelier, here, there, delta = "first", one, two, _delta(one, two, bound)
     other = _delta(two, one, bound)
     if other > delta:
@@ -153,6 +154,7 @@ def _epsilon(
     most, p_sum, q_sum = 0.0, -allowed, Fraction(0)
     for p, q in pairs:
         p_sum, q_sum = p_sum + Fraction(p), q_sum + Fraction(q)
+        # the first outcomes in this order form the worst event for some ε
         if p_sum > 0:
             most = max(most, math.inf if q_sum == 0 else log_of(p_sum / q_sum))
     return most

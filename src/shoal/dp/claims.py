@@ -140,6 +140,7 @@ class DPUnderSampling(Claim):
         check_count("max_rows_per_person", self.max_rows_per_person)
         if self.unit not in get_args(ProtectedUnit):
             raise unknown("no unit", self.unit, get_args(ProtectedUnit))
+        # a claim cannot be made with a δ that is smaller than its own figures
         each = sampling_loss(self.k, self.beta, self.sampling_epsilon, form=self.form).delta
         least = min(self.max_rows_per_person * float(each), 1.0)
         if self.delta < least * (1 - _SHORT):
@@ -350,6 +351,7 @@ def decimal_sum(numbers: Iterable[float]) -> float:
 def exact_sum(numbers: Iterable[float]) -> Decimal:
     """Return the sum of numbers as written in decimals."""
     total = Decimal(0)
+    # equal numbers once: a ledger can hold thousands of equal entries
     for number, count in Counter(numbers).items():
         total = _EXACT.add(total, _EXACT.multiply(as_written(number), Decimal(count)))
     return total
@@ -373,6 +375,7 @@ def advanced_epsilon(epsilons: Sequence[float], slack: float) -> float:
 def advanced_room(epsilon: float, slack: float) -> float:
     """Return the Σε² at which advanced composition reaches ε."""
     log = math.log(1 / slack)
+    # r = √Σε² solves √(2 ln(1/δ'))·r + r²/2 = ε; this form of the root has no cancellation
     root = 2 * epsilon / (math.sqrt(2 * log + 2 * epsilon) + math.sqrt(2 * log))
     return root * root * (1 - 4 * _ROUNDING)
 
@@ -389,6 +392,7 @@ def optimal_epsilon(epsilon: float, count: int, slack: float) -> float:
     ways = [_log_choose(count, lies) for lies in range(count + 1)]
     here = [way + (count - lies) * truth + lies * lie for lies, way in enumerate(ways)]
     there = [way + lies * truth + (count - lies) * lie for lies, way in enumerate(ways)]
+    # one candidate for each i; the largest one satisfies them all
     best = 0.0
     for above, below in zip(accumulate(here, _log_add), accumulate(there, _log_add), strict=True):
         left = math.exp(above) - slack

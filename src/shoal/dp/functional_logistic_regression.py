@@ -112,9 +112,11 @@ class FunctionalLogisticRegression(ClassifierMixin, BaseEstimator):  # type: ign
         ready = scaled(rows, bound, self.norm, intercept=intercept)
         columns = ready.shape[1]
         moved = self._sensitivity(columns)
+        # rounded up, so that Δ / noise never exceeds epsilon
         noise = math.nextafter(moved / self.epsilon, math.inf)
         exact = expand(ready, positive).packed()
         noisy = Quadratic.unpacked(laplace(exact, noise, self.seed), columns)
+        # the standard deviation of Laplace noise is √2 times its scale
         weights = noisy.minimum(self.regularize * math.sqrt(2) * noise)
         slopes, constant = unscaled(weights, bound, self.norm, intercept=intercept)
         slopes = slopes / half
@@ -277,6 +279,7 @@ class Quadratic(NamedTuple):
         Directions in which M still does not curve upwards have no minimum and are left out.
         """
         curves, directions = np.linalg.eigh(self.matrix + ridge * np.eye(len(self.linear)))
+        # eigenvalues below this are rounding errors of 0
         least = len(curves) * np.finfo(np.float64).eps * float(np.abs(curves).max(initial=0.0))
         upward = directions[:, curves > least]  # (d, kept)
         along = (self.linear[:, None] * upward).sum(axis=0) / (-2.0 * curves[curves > least])
@@ -297,6 +300,7 @@ def expand(rows: Floats, labels: Bools) -> Quadratic:
     for start in range(0, count, step):
         block = rows[start : start + step]
         signs = np.where(labels[start : start + step], -0.5, 0.5)
+        # whole numbers of grid steps: their sums are exact in any order
         linear += np.rint(block * (signs * _GRID)[:, None]).sum(axis=0)
         for column in range(columns):
             first = block[:, column, None] * (_GRID / 8)
@@ -337,6 +341,7 @@ def scaled(rows: Floats, bound: float, norm: Norm = "l2", *, intercept: bool = F
     The constant counts towards the norm: row and constant are scaled down together, to at most 1.
     """
     peaks = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)  # (rows, 1)
+    # a row of zeros stays one
     peaks[peaks == 0] = 1.0
     flat = rows / peaks  # so that squares cannot overflow
     size = np.abs(flat) if norm == "l1" else flat**2

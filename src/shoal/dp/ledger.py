@@ -190,6 +190,7 @@ class Ledger:
         try:
             yield self.entries[index]
         except BaseException:
+            # the charge stays: noise may have been drawn and seen before the error
             self._change(lambda book: book.ending(index, FAILED))
             raise
         self._change(lambda book: book.ending(index, RELEASED))
@@ -205,6 +206,7 @@ class Ledger:
     ) -> int:
         """Charge a release that is made elsewhere, like `spend`; return the index of the entry."""
 
+        # computed inside the lock, on the book as it is in the file then
         def pay(book: Book) -> Book:
             entry = book.entry_of(claim, what, when, allow_unproven=allow_unproven)
             return book.used_by(schema).adding(entry)
@@ -301,6 +303,7 @@ def read_book(path: Path, key: bytes | None = None) -> Book:
         )
     seal = data.pop("seal", "")
     if not isinstance(seal, str) or not hmac.compare_digest(seal.encode(), _seal(data, key)):
+        # says how the seal was made, never what the file holds
         wants = "keyed" if str(seal).startswith("hmac") else "unkeyed"
         has = "without a key" if key is None else "with a key"
         raise InputError(

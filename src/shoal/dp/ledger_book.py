@@ -106,6 +106,7 @@ class Book:
         """Return the ε that one more release may have without any δ, and the δ left."""
         grant = self.grant
         rooms = [_less(grant.epsilon, [entry.epsilon for entry in self.entries])]
+        # advanced composition may leave more room than the plain sum; the larger one counts
         if grant.slack:
             squares = math.fsum(entry.epsilon**2 for entry in self.entries)
             rooms.append(math.sqrt(max(advanced_room(grant.epsilon, grant.slack) - squares, 0.0)))
@@ -166,6 +167,7 @@ class Book:
         The δ reserved for advanced composition and the ε that it applies to must be fixed before
         the first release; sums are valid for any later grant.
         """
+        # with a slack the bound holds only for an ε and δ that were fixed in advance
         fixed = self.grant.slack or grant.slack or self.grant.adaptive != grant.adaptive
         if fixed and self.entries and grant != self.grant:
             raise InputError("a grant with a slack cannot change after the first release")

@@ -29,7 +29,7 @@ from shoal.support.options import is_number
 _BITS = 64
 _BLOCK = 1 << 22  # records that are drawn at once
 
-Seed = int | np.random.Generator | None  # a generator goes on with its numbers
+Seed = int | np.random.Generator | None  # a generator continues its sequence
 
 
 def probabilities(
@@ -60,6 +60,7 @@ def probabilities(
     [0.731, 0.269]
     """
     _check(scores)
+    # relative to the greatest score, so that no exponential overflows
     weights = np.exp((scores - scores.max()) / scale_of(epsilon, sensitivity, monotone=monotone))
     shares: Floats = weights / weights.sum()
     return shares
@@ -98,6 +99,7 @@ def choose(
     0
     """
     if seed is not None:
+        # inverse of the cumulative distribution; the total may differ from 1 by rounding
         chances = np.cumsum(probabilities(scores, epsilon, sensitivity, monotone=monotone))
         drawn = np.random.default_rng(seed).random() * chances[-1]
         return int(np.searchsorted(chances, drawn, side="right"))
@@ -136,6 +138,7 @@ def bernoulli(size: int, beta: float, seed: Seed = None) -> Bools:
     if beta == 1:
         return np.ones(size, dtype=np.bool_)
     if seed is not None:
+        # a uniform 64-bit word is below β · 2**64 with probability β
         words = np.random.default_rng(seed).integers(0, 2**_BITS, size, dtype=np.uint64)
     else:
         words = np.frombuffer(secrets.token_bytes(size * _BITS // 8), dtype=np.uint64)
@@ -165,6 +168,7 @@ def sample_groups(sizes: Counts, beta: float, seed: Seed = None) -> Counts:
     for start in range(0, int(ends[-1]) if len(ends) else 0, _BLOCK):
         size = min(_BLOCK, int(ends[-1]) - start)
         before = np.append(0, np.cumsum(bernoulli(size, beta, source)))  # drawn before each record
+        # the groups that have records in this block; the outer two may extend beyond it
         first, last = np.searchsorted(ends, (start, start + size - 1), side="right")
         stops = np.minimum(ends[first : last + 1] - start, size)
         drawn[first : last + 1] += np.diff(before[stops], prepend=0)
@@ -228,6 +232,7 @@ def scale_of(epsilon: float, sensitivity: float, *, monotone: bool = False) -> f
     exact = sensitivity / epsilon if monotone else 2 * sensitivity / epsilon
     if not 0 < exact < math.inf:
         raise InputError("epsilon and sensitivity differ too much in size to compute with")
+    # one step up: rounding never spends more than epsilon
     return math.nextafter(exact, math.inf)
 
 

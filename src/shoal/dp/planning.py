@@ -125,6 +125,7 @@ def plan(
         whole = choice_epsilon + least_epsilon(rate) if epsilon is None else epsilon
         budget = SampleBudget(whole, choice_epsilon, rate)
         least = budget.least_k(wanted)
+        # a stated β is reported even if no k up to `rows` is enough
         asked = k or [least] * (least <= rows or bool(beta))
         settings += [_setting(each, budget, wanted, least, rows, sizes) for each in asked]
     if not settings:
@@ -269,6 +270,7 @@ def _expected(sizes: Counts, k: int, beta: float) -> Floats:
     chance = np.zeros(sizes.shape)
     enough = sizes >= k
     others = sizes[enough] - 1.0
+    # P[Bin(n, β) ≥ m] = I_β(m, n − m + 1), here with n = size − 1 and m = k − 1
     chance[enough] = betainc(k - 1.0, others - (k - 2.0), beta)
     return np.asarray(sizes * beta * chance, dtype=np.float64)
 

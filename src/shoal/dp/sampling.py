@@ -173,6 +173,7 @@ def _growth(epsilon: float, enough: Fraction) -> Fraction:
             f"epsilon of the sampling step must be from {LEAST_BUDGET} to {MOST_BUDGET}, "
             f"not {stated:.6g}"
         )
+    # rounded down: a smaller e^ε makes δ larger, never smaller
     return Fraction(_DIGITS.next_minus(_DIGITS.exp(Decimal(stated))))
 
 
@@ -319,6 +320,7 @@ def greatest_exactly(sides: Sequence[Side], k: int) -> SamplingLoss:
     best, size = Fraction(0), 0
     for side in sides:
         for t in count(k - side.ahead):
+            # the bounds fall with t, so nothing later can exceed the best
             if best and side.bound(t) < log_of(best):
                 break
             n = side.size(t)
@@ -350,12 +352,14 @@ def least(side: Side, wanted: Fraction, *, exact: bool) -> int:
     most = log_of(wanted)
     t = max(0, 1 - side.ahead)
     while side.bound(t) >= most:
+        # double until the bound is low enough, then bisect for the first such t
         t = 2 * t + 1
     low = t // 2
     while low < t:
         middle = (low + t) // 2
         low, t = (low, middle) if side.bound(middle) < most else (middle + 1, t)
     while t + side.ahead > 1:
+        # the bound is not tight: go down while the loss itself is small enough
         n = side.size(t - 1)
         if _exact(side, t - 1, n) > wanted if exact else side.quick(t - 1, n) > most:
             break

@@ -310,9 +310,9 @@ class _Runner:
         return figures, tuple(notes)
 
     def cost_of_cuts(self, partitions: list[Partition]) -> tuple[str, ...]:
-        """Measure what one cut costs: two neighbours anonymized together and apart.
+        """Estimate the extra loss at a cut: anonymize two neighbouring partitions also together.
 
-        Of all neighbours, two whose loss is close to that of the table.
+        The neighbours are the two whose loss is closest to that of the table.
         """
         if len(partitions) < 2 or len(self._sizes) != len(partitions):
             return ()
@@ -320,7 +320,8 @@ class _Runner:
                  if partitions[first][:-1] == partitions[first + 1][:-1]]  # fmt: skip
         if not pairs:
             return ()
-        first, second = min(pairs, key=self._distance_from_mean)
+        mean = self._loss(range(len(self._sizes)))
+        first, second = min(pairs, key=lambda pair: abs(self._loss(pair) - mean))
         chosen = [partitions[first], partitions[second]]
         worker = 1 if self._processes is None else min(self._processes, 1)  # frees its memory
         outcomes = self._source.engine.map_partitions([chosen], self._work, worker)
@@ -328,8 +329,8 @@ class _Runner:
         apart = self._loss([first, second])
         change = (apart / together - 1) if together else 0.0
         return (
-            f"cost of a cut, measured on two neighbouring partitions: ncp {apart:.4f} apart and "
-            f"{together:.4f} together, a difference of {100 * change:+.1f} %",
+            f"cost of a cut, measured on two neighbouring partitions: ncp {apart:.4f} separately "
+            f"and {together:.4f} together, a difference of {100 * change:+.1f} %",
         )
 
     def _loss(self, chosen: Sequence[int]) -> float:
@@ -337,10 +338,6 @@ class _Runner:
         sizes = [self._sizes[index] for index in chosen]
         lost = sum(self._losses[index] * self._sizes[index] for index in chosen)
         return lost / max(sum(sizes), 1)
-
-    def _distance_from_mean(self, pair: tuple[int, int]) -> float:
-        """Return how far the loss of two partitions is from that of the table."""
-        return abs(self._loss(pair) - self._loss(range(len(self._sizes))))
 
 
 def anonymize_sample(
@@ -356,7 +353,8 @@ def anonymize_sample(
     """
     if source.names(Role.WEIGHT):
         raise InputError(
-            f"{algorithm.name} on disk uses no sampling weight; leave the column without a role"
+            f"{algorithm.name} does not support sampling weights on disk; remove the role of the "
+            "weight column"
         )
     declared = declared_table(source)
     algorithm.check(declared)

@@ -18,10 +18,9 @@ from heapq import heapify, heappop, heapreplace
 
 import numpy as np
 
-from shoal.methods.partition._boxes import ONE, add_record, enter
+from shoal.methods.partition._boxes import NO_INDEX, ONE, add_record, enter
 from shoal.support.compiling import njit
 
-NO_INDEX = np.int32(-1)
 INFINITE_COST = np.int64(2**62)
 
 

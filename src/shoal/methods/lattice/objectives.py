@@ -29,11 +29,7 @@ Objective = Literal[
     "discernibility",
     "class-size",
 ]
-_BY_LEVEL = (
-    "precision",
-    "height",
-)  # all records cost the same, so the pass gives the exact cost
-
+_BY_LEVEL = ("precision", "height")  # all records cost the same: the pass gives the exact cost
 _ROUNDING = 1e-14  # of the cost of a level
 
 

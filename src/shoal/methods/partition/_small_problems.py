@@ -215,7 +215,7 @@ class Search(NamedTuple):
 
 
 def fits(copies: Counts) -> bool:
-    """Return whether a word has enough bits to count all records; it has for 42 in any case."""
+    """Return whether one 64-bit word can count all records (always true up to 42)."""
     return sum(1 if c == 1 else int(c).bit_length() + 1 for c in copies) <= _BITS
 
 

@@ -200,7 +200,7 @@ class GroupingProblem:
 
     @property
     def goal(self) -> int:
-        """The best grouping is optimal if nothing below this bound is left."""
+        """The bound from which on the best grouping counts as optimal."""
         return self.loss - self.slack + 1
 
     @property
