@@ -326,6 +326,7 @@ def _released(
     report("verify", 0, None)
     _check_same(release, table, algorithm)
     checked = release.verify()
+    # a method may have searched for another model, so the one asked for is checked as well
     if checked and release.model != model:  # presumably a stricter one
         checked = replace(release, model=model).verify()
     if not checked.truthful:

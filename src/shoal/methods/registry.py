@@ -121,6 +121,7 @@ class Auto:
         if rows <= _MAX_PROVABLE_RECORDS and model.least_size <= _MAX_PROVABLE_K:
             few = Optimal(time_limit=self.time_limit)
             return few, f"{rows} records are few enough to search for the optimum"
+        # from here on only the time decides
         start = rows * width * _START
         full = Anneal(seed=self.seed)
         needed = start + rows * width * full.steps * _STEP

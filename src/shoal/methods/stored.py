@@ -256,6 +256,7 @@ def _partition_rows(
     source: LargeTable, model: Model, stated: int | None, processes: int | None
 ) -> int:
     workers = max((os.cpu_count() or 1) if processes is None else processes, 1)
+    # each worker holds one partition at a time
     fits = max(source.budget.share(_WORKERS_SHARE) // workers // _BYTES_PER_ROW, 10_000)
     rows = min(PARTITION_ROWS, fits) if stated is None else stated
     least = 2 * _MIN_CLASSES * model.least_size

@@ -322,6 +322,7 @@ def divide_events(
     cost = float(max(np.bincount(holdings.kinds).max(initial=1), 1))
     most = _most_groups(m)
 
+    # kernels divide some classes at a time, so that progress can be reported
     def divide(begin: int, end: int, share: float) -> int:
         lost: int = divide_classes(
             bounds, begin, end, len(tables), most, k, m, share, cost, holdings, marked
@@ -336,6 +337,7 @@ def divide_events(
         for begin, end in zip(steps[:-1].tolist(), steps[1:].tolist(), strict=True):
             report("divide events", begin, len(bounds) - 1)
             left_out += divide(begin, end, share)
+    # a holding keeps its first rows
     kept = holdings.left[pairs.ids] > earlier_equals(pairs.ids)
     merged = group(
         [class_of, holdings.group[event.ids]],

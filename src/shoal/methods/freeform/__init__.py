@@ -262,6 +262,7 @@ def draw_boxes(partners: Codes, seed: int | None = None) -> Codes:
     ends = np.arange(0, count * k + 1, k)
     pairs = csr_array((np.ones(count * k, np.int8), partners.ravel(), ends), shape=(count, count))
     parts, part = connected_components(pairs, directed=False)
+    # one round for each component: its boxes cover each record exactly once
     rounds = np.random.default_rng(seed).integers(k, size=parts)[part]
     chosen = np.empty(count, dtype=np.int32)
     every = np.arange(count)

@@ -142,6 +142,7 @@ def _with_people(entries: Entries, unit: Unit) -> Entries:
     classes = group([entries.apart, *entries.codes], domains)
     pairs = group([classes.ids, unit.ids], [len(classes), unit.count])
     ids, records = unit.ids[pairs.first], pairs.sizes(entries.records)
+    # people in one class are additive for good; only the others get a number of their own
     several = np.bincount(ids, minlength=unit.count) > 1  # (people,)
     person = np.where(several, np.cumsum(several), 0)[ids]
     followed = int(several.sum())
@@ -163,6 +164,7 @@ def _ladder(column: Column, lowest: int) -> Ladder:
     """Return the levels of a column from the lowest one up, their groups numbered."""
     assert column.hierarchy is not None
     levels = column.hierarchy.levels
+    # by the coarsest level first, so that the values of a group are adjacent at every level
     order = np.lexsort([level.groups for level in levels])
     numbers = []
     for level in levels[lowest:]:
@@ -174,6 +176,7 @@ def _ladder(column: Column, lowest: int) -> Ladder:
         numbers.append(number)
     steps = []
     for fine, coarse in pairwise(numbers):
+        # levels are nested: all values of a fine group have the same coarse one
         step = np.zeros(int(fine.max()) + 1 if len(fine) else 0, dtype=np.int64)
         step[fine] = coarse
         steps.append(step)
@@ -263,12 +266,14 @@ class Packed:
         if self.fixed and self.entries.followed:
             settle(tables, attributes, shape)
         source, begin = attributes, attributes - (len(self.order) - self.fixed)
+        # raise the outermost attributes to the levels of the task, in turn in the first two tables
         for level_of in task[self.fixed :]:
             for level in range(1, level_of + 1):
                 target = 0 if source != 0 else 1
                 roll_up(tables, source, target, shape, begin, level)
                 source = target
             begin += 1
+        # `sweep` starts from the last table
         if source != attributes:
             rows = tables.size[source]
             tables.keys[attributes, :rows] = tables.keys[source, :rows]
@@ -313,6 +318,7 @@ def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed:
 
     entries = entries_of(lattice, corner)
     ladders, every = entries.ladders, range(len(entries.ladders))
+    # the levels of the innermost attribute are measured together, so it should have many
     inner = max(every, key=lambda j: (len(ladders[j].steps), ladders[j].domain))
     outer = sorted((j for j in every if j != inner), key=lambda j: -ladders[j].domain)
     order = (*outer, inner)
@@ -328,6 +334,7 @@ def pack(lattice: Lattice, corner: tuple[int, ...]) -> Packed:
         for level, step in enumerate(ladders[j].steps, start=1):
             first[place, level] = sum(map(len, steps))
             steps.append(step)
+    # nodes are numbered in the packed order, the innermost attribute fastest
     strides = _strides([len(ladders[j].steps) + 1 for j in order])[fixed:]
     mask = np.array([(1 << b) - 1 for b in bits], dtype=np.int64)
     shape = Shape(

@@ -231,6 +231,7 @@ class Walk:
             more, left = self._look(other)
             return (more - cost + 1e-9) / (suppressed - left + 1e-9), other
 
+        # prefer a step that keeps more records; if no step does, any step up
         saving = [other for other in above if self._look(other)[1] < suppressed]
         return min(saving or above, key=price)
 

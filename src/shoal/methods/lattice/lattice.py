@@ -140,6 +140,7 @@ class Lattice:
         codes, unit = self.table[column.name].codes, counted_unit(self.table)[0]
         by_value = sum_by(codes, column.domain, self.table.counts)
         if unit is not None:
+            # each person once for each value
             once = distinct_rows(codes, column.domain, unit.ids, unit.count)
             codes, unit = codes[once], replace(unit, ids=unit.ids[once])
         for level in column.hierarchy.levels if column.hierarchy is not None else ():

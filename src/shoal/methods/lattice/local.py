@@ -64,6 +64,7 @@ def recode_locally(
     rounds = _rounds(table, model, max_suppression, lambda part: Costs(part, objective))
     costs = Costs(lattice, objective)
     if not costs.by_classes:
+        # rounds that may leave most rows to the next one, at levels that cost their own rows least
         fine = _rounds(table, model, 1 - step, lambda part: LevelCosts(part, objective))
         limit = most_suppressed(lattice, max_suppression)
         if fine.suppressed(table) <= limit and fine.cost(table, costs) < rounds.cost(table, costs):

@@ -66,6 +66,7 @@ def find_feasible(lattice: Lattice, corner: Node, k: int, limit: int) -> Feasibl
     sweep = sweep_reads(counts.rows, prod(shape))
     boundary = unknown_boundary(shape)
     if not search_boundary(counts, boundary, int(_TRIAL * sweep)):
+        # few decided nodes early on mean a long boundary: a sweep is cheaper
         if np.count_nonzero(boundary.states) < _DECIDED * len(boundary.states):
             return None
         if not search_boundary(counts, boundary, int(_MOST * sweep)):
@@ -303,6 +304,7 @@ def number_by_lead(entries: Entries) -> tuple[Entries, int, list[list[Floats]]]:
     in the numbers before.
     """
     counts = [_group_counts(entries, j) for j in range(len(entries.ladders))]
+    # more groups than these do not make small classes turn up any earlier
     useful = [np.mean([min(_entropy(c), _USEFUL_ENTROPY) for c in by_level]) for by_level in counts]
     lead = int(np.argmax(useful))
     if not len(entries):
@@ -337,6 +339,8 @@ def _rare_first(ladder: Ladder, counts: list[Floats]) -> tuple[Ladder, Counts]:
         for groups, count in zip(at_level, counts, strict=True)
         for key in (groups, count[groups])
     ]
+    # the coarsest level is the last and so the first key: its count, then its group, then finer
+    # levels
     order = np.lexsort(keys)
     numbers = []
     for groups in at_level:
@@ -417,6 +421,7 @@ def store_of(entries: Entries, levels: Any) -> Any:
     bottom, fields = np.zeros(attributes, np.int16), np.zeros((7, attributes), np.int64)
     words = lay_out(levels, bottom, fields[0], fields[1], fields[2])
     stored = max(int(_STORED_SHARE * rows), _STORED_BYTES // (8 * (words + 1)))
+    # stored tables may take as much room as the table itself, or some tens of megabytes
     room = rows + min(8 * rows + (1 << 16), stored)
     by_table = [np.zeros(_MAX_TABLES, np.int64) for _ in range(7)]
     numbers = [np.zeros(1, np.int64) for _ in range(4)]

@@ -97,6 +97,7 @@ def find_optimum(problem: Problem, costs: Costs, seconds: float) -> Optimum:
             node, evaluated, bound = search.best, search.evaluated, search.bound
             del search  # its tables
             return _optimum(problem, costs, node, evaluated, bound)
+        # otherwise sizes are upper bounds, and the sweep, which counts people exactly, is better
         if search.additive:
             search.run(reads=_reads_allowed(problem, search.rows) if search.by_size else None)
             if search.complete:
@@ -125,6 +126,7 @@ def find_tied(problem: Problem, costs: Costs) -> tuple[list[Candidate], int] | N
     if search.best is None:
         return [], search.evaluated
     least = costs.at(search.best, search.suppressed(search.best))
+    # the levels alone leave few nodes that can cost as much; each is counted
     nodes = costs.between(least, problem.limit, problem.corner)
     if len(nodes) > _TIED_SHARE * problem.lattice.nodes:
         return None
@@ -170,6 +172,7 @@ def sweep(problem: Problem, costs: Costs) -> tuple[Node | None, int]:
     for index in order.tolist():
         if bounds[index] > least + TIE:
             break
+        # it costs at least as much and comes later
         if bounds[index] >= least - _ROUNDING and index > best:
             continue
         node = tuple(int(i) for i in np.unravel_index(index, lattice.shape))
@@ -421,6 +424,7 @@ class ModelCounts:
         hidden = keys.copy()
         for j in range(d, len(node)):
             hidden[:, word[j]] &= ~(mask[j] << shift[j])
+        # classes are the rows that are equal without the fields of the model's columns
         alike = group_keys(hidden[:, 0])
         for at in range(1, words):
             alike = group_keys(alike.ids * (np.int64(1) << 32) + group_keys(hidden[:, at]).ids)

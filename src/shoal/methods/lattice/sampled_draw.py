@@ -120,6 +120,7 @@ class SampledDraw:
         """
         if self.published:
             return self._scored([self._part(samples[0])])
+        # equal slots, as in all draws without person columns, give the same choice
         key = b"".join(blake2b(each.astype(np.int64).tobytes()).digest() for each in slots)
         if key not in self._choices:
             self._choices[key] = self._scored([self._part(each) for each in slots])

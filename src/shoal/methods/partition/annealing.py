@@ -183,6 +183,7 @@ class _Work:
         self.large = np.flatnonzero(sizes > most)
         rank = np.cumsum(sizes <= most) - 1
         moving = np.where(sizes <= most, rank, -1)[ids].astype(np.int32)
+        # groups that are too large never change; their records are in no block
         self.kept = np.where(moving < 0, ids, -1)
         room = max(int((moving >= 0).sum()) // k, int(rank[-1]) + 1, 1)
         self.groups: Groups = make_groups(self.points, moving, room, most)
@@ -214,6 +215,7 @@ class _Work:
         number[used] = split_groups(places, max(most // self.k, 1), draw)
         empty = np.flatnonzero(self.groups.size == 0)
         count = int(number.max()) + 1
+        # free slots are dealt to the blocks, so that each can create groups
         number[empty] = draw.permutation(len(empty)) % count
         block = np.where(self.groups.label >= 0, number[self.groups.label], -1).astype(np.int32)
         order, starts = order_by(block, count)

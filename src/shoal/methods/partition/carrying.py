@@ -240,6 +240,7 @@ def solve_small(records: Records, k: int, *, time_limit: float | None = None) ->
     """
     if k < 2:
         return Small(np.arange(len(records), dtype=np.int32), 0, 0)
+    # a single group is the only possibility
     if len(records) < 2 * k:
         ids = np.zeros(len(records), dtype=np.int32)
         loss = records.units(ids)
@@ -356,6 +357,7 @@ class _Proof:
         count = self._list(int((loss - base) * _POOL), _ROOM)
         if count < 0:
             return False
+        # better prices for the cheapest groups; groups that were not listed may undercut them
         prices = self._prices()
         self._tighten(count, loss, prices, whole=False)
         for reach in _REACHES:

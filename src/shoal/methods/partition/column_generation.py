@@ -78,6 +78,7 @@ def find_groups(
     duals = prices.kinds[copies]
     order = np.lexsort((copies, -duals)).astype(np.int32)
     cuts = master.penalties(prices, copies)
+    # with `few` groups or more, the others take at least k records each
     largest = min(problem.room, len(order) - (max(master.few, 1) - 1) * problem.k)
     scratch = make_scratch(problem.space, cuts, largest)
     groups, costs = [np.zeros((0, problem.room), np.int32)], [np.zeros(0)]
@@ -126,6 +127,7 @@ def generate(problem: GroupingProblem, master: Master) -> tuple[Prices, int]:
         elif not found.whole:
             raise OutOfTime("a record has too many groups")
         else:
+            # no reduced cost is below this, so the bound holds for all groups
             least = min(float(found.costs.min(initial=0.0)), -tolerance)
             return prices, prices.bound((master.many, least))
 
@@ -249,6 +251,7 @@ class GroupingProblem:
             ids[left] = len(groups) + rest
         elif len(left):
             sizes = np.bincount(ids[ids >= 0], minlength=len(groups))
+            # too few for a group of their own: one each to groups that have room
             open_groups = np.flatnonzero(sizes < self.room)
             if len(open_groups) < len(left):
                 return
@@ -417,7 +420,9 @@ class Master:
         dual = np.rint(np.array(solution.row_dual) * self.unit * FINE) / FINE
         kinds, group, cuts = dual[:size], float(dual[size]), np.maximum(-dual[size + 1 :], 0.0)
         worth = sum(round(p * FINE) * int(c) for p, c in zip(kinds, self.counts, strict=True))
+        # a cut lowers the dual value by its price times its right side
         worth -= sum(round(p * FINE) * cut.most for p, cut in zip(cuts, self.cuts, strict=True))
+        # the group price counts for as many groups as make the bound least
         worth += round(group * FINE) * (self.few if group > 0 else self.many)
         value = np.array(solution.col_value)[self._spare :]
         loss = self._solver.getInfo().objective_function_value * self.unit
@@ -515,6 +520,7 @@ def neighbour_bound(records: Records, k: int) -> int:
     few = min(k - 1, len(counts) - 1)
     nearest, widths = nearest_points(records, few)
     reached = np.cumsum(counts[nearest], axis=1) + counts[:, None] - 1
+    # how many nearest points it takes to reach k − 1 other records
     far = (reached < k - 1).sum(axis=1)
     width = widths[np.arange(len(counts)), np.minimum(far, few - 1)].astype(np.int64)
     return int((np.where(counts >= k, 0, width) * counts).sum())

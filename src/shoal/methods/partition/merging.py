@@ -95,6 +95,7 @@ class Merger:
         holding = np.stack(
             [self._hold(ids, wanting, partners[:, i], model) for i in range(few)], axis=1
         )
+        # the cheapest partner with which the model holds; if there is none, the cheapest
         best = np.where(holding.any(axis=1), holding.argmax(axis=1), 0)
         each = np.arange(len(wanting))
         pairs = np.stack([wanting, partners[each, best]], axis=1)

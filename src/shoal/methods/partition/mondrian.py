@@ -257,6 +257,7 @@ def _grow_guarded(
         places = np.empty_like(columns)
         cutter.list_cuts(rows, nodes, space, scratch, columns, places)
         pending, children = np.arange(len(nodes)), []
+        # the next best cut of the nodes whose better cuts break the model
         for rank in range(columns.shape[1]):
             stuck = columns[pending, rank] < 0
             leaves.append(nodes[pending[stuck]])

@@ -102,6 +102,7 @@ def _distribute(records: Records, pool: Any, draft: Any, k: int, settle: bool) -
         chosen = int(costs[i].argmin())
         ids[record] = chosen
         if settle:
+            # the chosen group has grown, so its cost for the other leftovers has changed
             members = np.append(taken[chosen * k : (chosen + 1) * k], leftovers[: i + 1])
             members = members[ids[members] == chosen]
             kernels.price_leftovers(

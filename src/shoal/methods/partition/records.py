@@ -133,6 +133,7 @@ def _line(column: Column, weight: float) -> tuple[Codes, int]:
         share = (column.positions[: column.known] - low) / (high - low)
         place[: column.known] = np.rint(share * cap)
     if column.missing is not None:
+        # one extent above the greatest value: a box with it and any other has the whole width
         place[column.missing] = 2 * full
         cap = full
     return place, cap
@@ -270,6 +271,7 @@ def hilbert_order(records: Records) -> Counts:
     last = points.name.max(axis=0, initial=1)
     spread = points.name * (points.unit * (last + 1)) // last
     places = np.concatenate([points.line, spread], axis=1, dtype=np.int64)
+    # one scale for all columns, so that a unit is as long in each of them
     places = places * (2**_BITS - 1) // max(int(places.max(initial=0)), 1)
     keys = np.zeros((len(places), -(-_BITS * places.shape[1] // 64)), dtype=np.uint64)
     write_curve_keys(places, _BITS, keys)

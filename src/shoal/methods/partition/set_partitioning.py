@@ -119,6 +119,7 @@ class _Search:
                 raise OutOfTime("there are too many groups to list")
             found = find_groups(problem, self.master, prices, gap, room=_CELLS // problem.room)
         for reach in (int(gap * _SHORT), gap):
+            # first only the cheaper part of the list, which is often enough and much shorter
             goal = min(problem.goal, worth + reach)
             if goal > bound:
                 tree = Tree(problem, found.below(goal - worth), count, self.cuts, bound, goal)
@@ -206,6 +207,7 @@ class Tree:
                 return None
             used, value = self.listed.used(prices)
             times = np.rint(value).astype(np.int64)
+            # integer: the solution is a grouping
             if (np.abs(value - times) < USED).all():
                 self.problem.improve_by(np.repeat(self.listed.groups[used], times, axis=0))
                 if node.bound < self.problem.goal:
@@ -277,6 +279,7 @@ class Tree:
         halves = [self._halves(node.left, *pair) for pair in pairs]
         best = 0
         if len(halves) > 1:
+            # strong branching: the product of both gains, each at least 1
             gains = [
                 [max(self.listed.try_out(half, node.limits) - prices.loss, 1.0) for half in both]
                 for both in halves
@@ -292,6 +295,7 @@ class Tree:
             kinds = np.unique(row)
             both[np.ix_(kinds, kinds)] += share
         both = both[:size, :size]
+        # rows are single records; a pair of single records is listed once
         both[counts > 1] = 0.0
         both[np.tril_indices(size)] *= (counts > 1)[np.tril_indices(size)[1]]
         np.fill_diagonal(both, 0.0)
@@ -479,6 +483,7 @@ def separate(
     draw = np.random.default_rng(seed)
     starts = min(2 * size, _STARTS)
     noise = draw.random((starts, size)) * 1e-9
+    # the second half of the starts explores more
     noise[starts // 2 :] *= 2e8
     begin = draw.permutation(size).astype(np.int32)
     load, used = np.zeros(len(solution.value), np.int32), np.zeros(size, dtype=np.bool_)
