@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from shoal.datasets import _patients, _vocabulary
+from shoal.datasets import _vocabulary, hospital
 from shoal.datasets.hospital import DIAGNOSES, SCHEMA, generate
 from shoal.errors import InputError
 
@@ -24,7 +24,7 @@ def patients():
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(_patients, "CHUNK", 40)
+    monkeypatch.setattr(hospital, "CHUNK", 40)
 
 
 def leaves(tree):
@@ -83,8 +83,8 @@ def test_tables_of_one_seed_share_their_full_chunks_only(small_chunks):
 
 
 def test_chunks_are_made_one_at_a_time():
-    most = generate(_patients.MOST_ROWS)
-    assert len(next(most)) == _patients.CHUNK
+    most = generate(hospital.MOST_ROWS)
+    assert len(next(most)) == hospital.CHUNK
 
 
 @pytest.mark.parametrize(("rows", "seed"), [(-1, 0), (100_000_001, 0), (10, -1)])
@@ -114,7 +114,7 @@ def test_patient_numbers_are_unique_across_chunks_and_scrambled(small_chunks):
 
 
 def test_patient_numbers_far_apart_never_meet():
-    parts = [_patients._patient_numbers(start, 10_000, 5) for start in range(0, 10**8, 10**7)]
+    parts = [hospital._patient_numbers(start, 10_000, 5) for start in range(0, 10**8, 10**7)]
     numbers = pa.concat_arrays(parts)
     assert pc.count_distinct(numbers).as_py() == len(numbers) == 100_000
 
@@ -177,7 +177,7 @@ def test_young_men_are_injured_more_often_than_young_women(patients, injury):
 )
 def test_age_counts_birthdays(born, admitted, age):
     days = np.array([born, admitted], dtype="M8[D]")
-    assert _patients._age(days[:1], days[1:]).tolist() == [age]
+    assert hospital._age(days[:1], days[1:]).tolist() == [age]
 
 
 def test_children_learn_and_the_old_have_retired(patients):
