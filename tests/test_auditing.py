@@ -37,7 +37,7 @@ def betrayed():
 
 def two_visits():
     """Two people with two rows each, who are shown together or not at all."""
-    method = replace(auditing.method(), epsilon=2.0)
+    method = replace(auditing.people_method(), epsilon=2.0)
     pair = [
         method.prepare(auditing.visits((("p1", "uu"), ("p2", "uu"))[:count]), KAnonymity(2))
         for count in (2, 1)

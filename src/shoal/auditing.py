@@ -35,6 +35,41 @@ from shoal.support.arrays import Bools, Counts, Floats
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.table import Table
 
+K, BETA, CHOICE, N0 = 4, 0.5, 1.0, 4
+PEOPLE_K, SLOTS, PEOPLE_EPSILON = 3, 2, 2.0
+REGRESSION_EPSILON = 1.0
+_EDGES = np.array([-16.0, -4.0, -1.0, -0.25, 0.0, 0.25, 1.0, 4.0, 16.0])  # of a weight
+TOWNS, ILLNESSES = ("a", "b"), ("cold", "flu")
+_RECORD_ROLES: dict[str, Any] = {
+    "town": {
+        "role": "quasi",
+        "type": "text",
+        "values": TOWNS,
+        "hierarchy": Hierarchy.from_rows([(town, "*") for town in TOWNS]),
+    },
+    "illness": {"role": "sensitive", "type": "text", "values": ILLNESSES},
+}
+_RECORDS = (
+    (("a-flu", 5), ("b-flu", 3), ("a-cold", 1)),  # the only one with a cold
+    (("a-flu", 2), ("b-flu", 4), ("a-flu", 1)),  # changes the choice of the node most
+    (("a-flu", 5), ("b-flu", 3), ("a-flu", 1)),  # in a class of the worst size
+)
+_PEOPLE_ROLES: dict[str, Any] = {
+    "who": "identifier",
+    "visit": {
+        "role": "quasi",
+        "type": "text",
+        "values": ("u", "v"),
+        "hierarchy": Hierarchy.from_rows([("u", "*"), ("v", "*")]),
+    },
+}
+_PEOPLE = (
+    (("p1", "uu"), ("p2", "uu"), ("p3", "vv"), ("p4", "uu")),
+    (("p1", "uv"), ("p2", "v"), ("p3", "v"), ("p4", "uuuuuu")),  # more rows than are used
+)
+Rows = tuple[Floats, Bools]
+Outcome = tuple[Any, ...]
+
 
 @dataclass(frozen=True)
 class AuditCase:
@@ -79,25 +114,27 @@ def audit_cases() -> dict[str, Callable[[], AuditCase]]:
     }
 
 
-PEOPLE_K, SLOTS, PEOPLE_EPSILON = 3, 2, 2.0
-ROLES: dict[str, Any] = {
-    "who": "identifier",
-    "visit": {
-        "role": "quasi",
-        "type": "text",
-        "values": ("u", "v"),
-        "hierarchy": Hierarchy.from_rows([("u", "*"), ("v", "*")]),
-    },
-}
-_PEOPLE = (
-    (("p1", "uu"), ("p2", "uu"), ("p3", "vv"), ("p4", "uu")),
-    (("p1", "uv"), ("p2", "v"), ("p3", "v"), ("p4", "uuuuuu")),  # more rows than are used
-)
+def sampled_case(epsilon: float = CHOICE - math.log(1 - BETA)) -> AuditCase:
+    """Return the audit of `safe-la` at this ε, on tables with and without one record."""
+    safe_la = SafeLA(epsilon=epsilon, choice=CHOICE, beta=BETA, n0=N0, allow_large_delta=True)
+    pairs = []
+    for cells in _RECORDS:
+        rows = [tuple(cell.split("-")) for cell, count in cells for _ in range(count)]
+        with_one, without = (small_table(each) for each in (rows, rows[:-1]))
+        model = KAnonymity(K)
+        pairs.append((safe_la.prepare(with_one, model), safe_la.prepare(without, model)))
+    return AuditCase(
+        "a table, with and without one record",
+        safe_la.claim(K),
+        run_sampled,
+        tuple(pairs),
+        distribution,
+    )
 
 
 def people_case() -> AuditCase:
     """Return the audit of `safe-la` with up to two rows per person."""
-    safe_la, model = method(), KAnonymity(PEOPLE_K)
+    safe_la, model = people_method(), KAnonymity(PEOPLE_K)
     pairs = tuple(
         (safe_la.prepare(visits(people), model), safe_la.prepare(visits(people[:-1]), model))
         for people in _PEOPLE
@@ -106,7 +143,7 @@ def people_case() -> AuditCase:
     return AuditCase(about, safe_la.claim(PEOPLE_K, "person"), run_sampled, pairs, distribution)
 
 
-def method() -> SafeLA:
+def people_method() -> SafeLA:
     """Return the method that is audited."""
     return SafeLA(
         epsilon=PEOPLE_EPSILON,
@@ -121,84 +158,14 @@ def method() -> SafeLA:
 def visits(people: Sequence[tuple[str, str]]) -> Table:
     """Return a table of people, each with the letters of their visits."""
     rows = [(name, visit) for name, letters in people for visit in letters]
-    return small_table(rows, ROLES, person="who")
-
-
-REGRESSION_EPSILON = 1.0
-_EDGES = np.array([-16.0, -4.0, -1.0, -0.25, 0.0, 0.25, 1.0, 4.0, 16.0])  # of a weight
-Rows = tuple[Floats, Bools]
-
-
-def regression_case() -> AuditCase:
-    """Return the audit of a fit of one column, on tables with and without one row."""
-    rows = np.array([[1.0], [-1.0], [1.0]])
-    labels = np.array([True, False, True])
-    with_one, without = (rows, labels), (rows[:-1], labels[:-1])
-    alone = (rows[:1], labels[:1]), (rows[:0], labels[:0])
-    claim = _model(None).claim
-    return AuditCase("the weight of a fit, with and without one row", claim, run_regression, (
-        (with_one, without), alone,
-    ))  # fmt: skip
-
-
-def run_regression(data: Rows, generator: np.random.Generator) -> int:
-    """Fit once, with a fresh seed, and return the range that the weight falls into."""
-    model = _model(int(generator.integers(2**63))).fit(*data)
-    return int(np.searchsorted(_EDGES, float(model.coef_[0, 0])))
-
-
-def _model(seed: int | None) -> Any:
-    return FunctionalLogisticRegression(
-        epsilon=REGRESSION_EPSILON,
-        fit_intercept=False,
-        bounds=([-1.0], [1.0]),
-        classes=(False, True),
-        seed=seed,
-    )
-
-
-K, BETA, CHOICE, N0 = 4, 0.5, 1.0, 4
-TOWNS, ILLNESSES = ("a", "b"), ("cold", "flu")
-Outcome = tuple[Any, ...]
-_ROLES: dict[str, Any] = {
-    "town": {
-        "role": "quasi",
-        "type": "text",
-        "values": TOWNS,
-        "hierarchy": Hierarchy.from_rows([(town, "*") for town in TOWNS]),
-    },
-    "illness": {"role": "sensitive", "type": "text", "values": ILLNESSES},
-}
-_PAIRS = (
-    (("a-flu", 5), ("b-flu", 3), ("a-cold", 1)),  # the only one with a cold
-    (("a-flu", 2), ("b-flu", 4), ("a-flu", 1)),  # changes the choice of the node most
-    (("a-flu", 5), ("b-flu", 3), ("a-flu", 1)),  # in a class of the worst size
-)
-
-
-def sampled_case(epsilon: float = CHOICE - math.log(1 - BETA)) -> AuditCase:
-    """Return the audit of `safe-la` at this ε, on tables with and without one record."""
-    method = SafeLA(epsilon=epsilon, choice=CHOICE, beta=BETA, n0=N0, allow_large_delta=True)
-    pairs = []
-    for cells in _PAIRS:
-        rows = [tuple(cell.split("-")) for cell, count in cells for _ in range(count)]
-        with_one, without = (small_table(each) for each in (rows, rows[:-1]))
-        model = KAnonymity(K)
-        pairs.append((method.prepare(with_one, model), method.prepare(without, model)))
-    return AuditCase(
-        "a table, with and without one record",
-        method.claim(K),
-        run_sampled,
-        tuple(pairs),
-        distribution,
-    )
+    return small_table(rows, _PEOPLE_ROLES, person="who")
 
 
 def small_table(
     rows: Sequence[Sequence[str]], roles: dict[str, Any] | None = None, **options: Any
 ) -> Table:
     """Return a declared table of these rows, by default of a town and an illness."""
-    roles = _ROLES if roles is None else roles
+    roles = _RECORD_ROLES if roles is None else roles
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(roles)
     cells = {
         name: pa.array(column, pa.string()) for name, column in zip(roles, columns, strict=True)
@@ -264,3 +231,31 @@ def _published(draw: SampledDraw, node: tuple[int, ...], kept: Any) -> tuple[Any
     others = [draw.records[name].codes for name in draw.records.sensitive]
     codes = np.stack([*lattice.codes(node), *others])[:, kept]
     return tuple(sorted(Counter(map(tuple, codes.T.tolist())).items()))
+
+
+def regression_case() -> AuditCase:
+    """Return the audit of a fit of one column, on tables with and without one row."""
+    rows = np.array([[1.0], [-1.0], [1.0]])
+    labels = np.array([True, False, True])
+    with_one, without = (rows, labels), (rows[:-1], labels[:-1])
+    alone = (rows[:1], labels[:1]), (rows[:0], labels[:0])
+    claim = _regression(None).claim
+    return AuditCase("the weight of a fit, with and without one row", claim, run_regression, (
+        (with_one, without), alone,
+    ))  # fmt: skip
+
+
+def run_regression(data: Rows, generator: np.random.Generator) -> int:
+    """Fit once, with a fresh seed, and return the range that the weight falls into."""
+    model = _regression(int(generator.integers(2**63))).fit(*data)
+    return int(np.searchsorted(_EDGES, float(model.coef_[0, 0])))
+
+
+def _regression(seed: int | None) -> Any:
+    return FunctionalLogisticRegression(
+        epsilon=REGRESSION_EPSILON,
+        fit_intercept=False,
+        bounds=([-1.0], [1.0]),
+        classes=(False, True),
+        seed=seed,
+    )

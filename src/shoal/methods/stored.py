@@ -211,14 +211,7 @@ def anonymize_by_partition(
     quasi = [source.encoded[name].column for name in source.names(Role.QUASI)]
     columns = {c.name: c for c in quasi} | {n: source.encoded[n].column for n in model.columns}
     records = source.records
-    packing = Packing.of({column.name: column.domain for column in quasi})
-    maps = bins({column.name: source.encoded[column.name].counts for column in quasi})
-    tuples = source.engine.tuples(packing, maps, _MAX_TUPLES)
-    if isinstance(tuples, int):  # even with two bins a column
-        tuples = source.engine.tuples(packing, maps[-1:], None)
-    assert isinstance(tuples, Tuples)
-    codes = {column.name: packing.unpack(tuples.words, column.name) for column in quasi}
-    partitions = cut(quasi, codes, tuples.counts, rows, _MIN_CLASSES * model.least_size)
+    partitions = _partitions(source, quasi, rows, _MIN_CLASSES * model.least_size)
     empty = {name: c.take(np.zeros(0, dtype=np.int64)) for name, c in columns.items()}
     units = source.units
     on_part = partial(search, part=True)
@@ -250,6 +243,21 @@ def _sorted(labels: Any) -> Any:
     cells = Cells.of(labels.dictionary)
     codes = cells.ranks[labels.indices.to_numpy(zero_copy_only=False)]
     return pa.DictionaryArray.from_arrays(pa.array(codes), cells.values)
+
+
+def _partitions(source: LargeTable, quasi: list[Column], rows: int, least: int) -> list[Partition]:
+    """Return partitions of similar tuples, with at least and at most some rows where possible.
+
+    They are cut on tuples of bins of values: the finest bins that give few enough tuples.
+    """
+    packing = Packing.of({column.name: column.domain for column in quasi})
+    maps = bins({column.name: source.encoded[column.name].counts for column in quasi})
+    tuples = source.engine.tuples(packing, maps, _MAX_TUPLES)
+    if isinstance(tuples, int):  # even with two bins a column
+        tuples = source.engine.tuples(packing, maps[-1:], None)
+    assert isinstance(tuples, Tuples)
+    codes = {column.name: packing.unpack(tuples.words, column.name) for column in quasi}
+    return cut(quasi, codes, tuples.counts, rows, least)
 
 
 def _partition_rows(

@@ -41,7 +41,6 @@ from shoal.table.people import group, group_keys
 from shoal.table.recoding import Recoding
 from shoal.table.table import Table
 
-MAX_LEFT_OUT = 0.05  # share of rows, by default
 _GROWTH = 4  # from one size of groups of people to the next
 
 
