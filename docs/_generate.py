@@ -2,7 +2,7 @@
 
 `python docs/_generate.py` rewrites commands.md, api.md, the table in metrics.md, the options of
 each method and the picture of the rooms, and runs the examples. It skips pages whose examples have
-run with the same code, page and libraries; `--all` runs them too.
+run with the same code, page and libraries; `--all` runs them too, `--derived` runs none.
 """
 
 from __future__ import annotations
@@ -103,6 +103,8 @@ def main() -> None:
     picture.PICTURE.write_text(picture.house(), encoding="utf-8")
     for page in pages():
         page.write_text(with_options(page.read_text(encoding="utf-8")), encoding="utf-8")
+    if "--derived" in sys.argv:
+        return
     ran = run_examples(code_digest(), again="--all" in sys.argv)
     print(f"up to date; examples ran on {len(ran)} of {len(pages())} pages:", ", ".join(ran))
 
