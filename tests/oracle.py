@@ -311,7 +311,7 @@ def _deals_out(graph, people, small, k):
 
     def push():
         came, waiting = {"from": None}, ["from"]
-        while waiting:
+        while waiting and "to" not in came:
             at = waiting.pop()
             for onward, room in left[at].items():
                 if room and onward not in came:
