@@ -100,6 +100,7 @@ def compare(
     plain = fresh(table)
     figures = _figures(plain, utility, risk, measures or {})
     bench = Bench(plain, asked, figures)
+    # without a folder nothing is looked up, so names of runs need not depend on the data
     print_of_table = fingerprint(plain) if folder is not None else ""
     tasks = {identify(trial, print_of_table, bench): trial for trial in trials}
     outcomes = run_tasks(

@@ -79,6 +79,7 @@ class Bench:
         """Make the release; repeat the timing if it was mostly loading or compiling kernels."""
         from shoal._compat.numba import listen_to_compilation
 
+        # a second run on a fresh copy, which has no cached results, measures the method alone
         compilations: list[None] = []
         with listen_to_compilation(lambda: compilations.append(None)):
             release, cost = _run(self.table, trial)

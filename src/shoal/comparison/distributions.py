@@ -131,6 +131,8 @@ def _hellinger(cells: Cells, sources: Sources) -> float:
     after = np.zeros(bins)
     times = np.bincount(cells.codes, minlength=len(cells))
     middles = _middles(cells)
+    # a cell counts evenly for the values that it covers; a number that nobody has, in its range; a
+    # text that cannot be read, as another value
     for entry in np.flatnonzero(times).tolist():
         runs = range(int(cells.indptr[entry]), int(cells.indptr[entry + 1]))
         codes = np.concatenate(

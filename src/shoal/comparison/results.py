@@ -55,6 +55,7 @@ class Comparison:
     @classmethod
     def of(cls, runs: Sequence[tuple[Trial, Outcome]], measures: Iterable[str] = ()) -> Comparison:
         """Return the comparison of these outcomes."""
+        # runs that end without a release, or in a crash, have no figures: None in every column
         results = [_result(trial, outcome) for trial, outcome in runs]
         known = {name for result in results for name in result.get("metrics", {})}
         metrics = tuple(name for name in METRICS if name in known)
@@ -354,6 +355,7 @@ def _chart(points: list[dict[str, Any]], losses: list[str], risk: str, *, intera
         else alt.Undefined,
     )
     clicked = alt.selection_point(name="clicked", fields=["method"], bind="legend")
+    # points of all losses are in the page; the chosen one filters them
     base = alt.Chart(alt.Data(values=points)).transform_filter("datum.of == shown")
     base = base.encode(x=_risk_axis(points, risk), y=_loss_axis())
     line = base.transform_filter("datum.front").mark_line(

@@ -160,6 +160,7 @@ def unchanged(
     >>> unchanged({"ill": ill}, {"ill": Role.SENSITIVE})["columns"][0]["alone"]
     1
     """
+    # columns with nested values cannot be compared, and are left out
     columns = tuple(
         replace(column, role=roles[name])
         for name, column in encoded.items()
@@ -371,6 +372,7 @@ def near_keys(columns: Sequence[Column], person: Unit | None = None) -> list[dic
     """
     if not columns or not len(columns[0]):
         return []
+    # the number of sets grows with the third power of the columns
     limit = _MAX_COLUMNS_FOR_TRIPLES
     most = 3 if len(columns) <= limit else 2 if len(columns) <= 4 * limit else 1
     table = Table(tuple(columns), person=person)

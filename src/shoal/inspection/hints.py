@@ -129,6 +129,7 @@ def _looks_like(values: Any) -> str | None:
     values = values.drop_null().cast(pa.large_string())
     if len(values) < 2:
         return None
+    # a leading zero would be lost: such a column is made of codes
     if pc.any(pc.match_substring_regex(values, _CODE)).as_py():
         return None
     for what, pattern in _PLAIN.items():

@@ -73,6 +73,7 @@ def suggest_recipe(column: Column, missing: Collection[str] = ()) -> dict[str, A
     span = _distance(column, numbers.min(), numbers.max())
     if roles.is_degrees(column.name) and span > 2 * _DEGREES[0]:
         return {"intervals": [width for width in _DEGREES if width < span]}
+    # widths follow the range of most rows, so that a few extreme values do not widen all intervals
     low, high = np.quantile(numbers, _USUAL)
     usual = _distance(column, low, high) or span
     widths = _widths(span, usual, whole=not is_fractional(column.values.type))
@@ -120,9 +121,9 @@ def _code_digits(name: str, values: Any) -> int | None:
 
 
 def _widths(span: Fraction, usual: Fraction, *, whole: bool) -> list[int | float]:
-    """Return widths such as 5, 10, 20, 40: wider than one value, narrower than the whole range.
+    """Return widths such as 5, 10, 20, 40: wider than one value, narrower than the range.
 
-    usual: the range of most rows, so that a few extreme values do not widen all intervals.
+    span: the range of all rows; usual: that of most rows.
     """
     if not 0 < span < sys.float_info.max:
         return []

@@ -253,6 +253,7 @@ def _unit(data: Any, columns: Sequence[str]) -> Unit:
         blank |= cells.is_null().to_numpy(zero_copy_only=False)
         encoded.append(encoding.encode(cells, name))
     ids = group([codes for codes, _ in encoded], [len(values) for _, values in encoded]).ids
+    # rows without a value are not one person: each gets a number of its own behind the others
     ids = ids.astype(np.int64)
     ids[blank] = ids.max(initial=0) + 1 + np.arange(int(blank.sum()))
     used, numbers = np.unique(ids, return_inverse=True)

@@ -144,6 +144,7 @@ def _one_or_all(names: list[str]) -> Any:
 
 
 def _line(column: dict[str, Any], list_values: bool) -> str:
+    # an order is a list of values: a schema that lists no values leaves the order to a comment
     ordered = column["kind"] == Kind.ORDINAL and bool(column["values"])
     listed = list_values or not ordered
     options = {
@@ -239,6 +240,7 @@ def band(text: str) -> tuple[float, float] | None:
     >>> band("20 to 29 Years"), band("$10,000 - $19,999"), band("85 and over"), band("red")
     ((20.0, 29.0), (10000.0, 19999.0), (85.0, inf), None)
     """
+    # without separators of thousands, units and currencies, bands of many spellings are alike
     plain = re.sub(r"(?<=\d)[,'](?=\d{3}\b)", "", text.strip().casefold())
     plain = re.sub(r"[$€£]", "", re.sub(_UNITS, "", plain)).strip()
     if match := _ONE.fullmatch(plain):

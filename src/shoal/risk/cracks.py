@@ -209,6 +209,8 @@ def solve_components(
 def _components(graph: Graph, waiting: Bools, max_edges: float) -> Iterator[Component]:
     """Yield the unsolved components that have at most so many edges."""
     people, records = graph.parts
+    # the component of each kind of people, of records, of each edge and of each own pair; sorted by
+    # component once, so that the members of a component are slices
     lines = people, records, people[graph.heads], people[graph.own[:, 0]]
     wanted = np.unique(people[waiting])
     orders = [np.argsort(line, kind="stable") for line in lines]

@@ -342,6 +342,7 @@ def _right_links(
     fitting: Fitting, assigned: Assignment, truth: Truth, seed: int
 ) -> tuple[Counts, Counts]:
     """(people,) correct links and all links of each person, ties broken at random."""
+    # the assignment links kinds; a draw says which rows and records of a kind are linked
     row, record = broken_ties(fitting, assigned, seed)
     whom = truth.whom[row]
     right = truth.owner[record] == whom

@@ -236,6 +236,7 @@ def household_chances(table: Table, risks: Floats, released: Bools) -> Floats:
     if not len(rows):
         return np.zeros(0)
     chances = risks[rows]
+    # one chance for each member: a row, the copies of a weighted row, or all rows of a person
     if person is None:  # all records behind a row of a weighted table are people
         if table.counts is not None:
             chances = at_least_once(

@@ -325,6 +325,7 @@ def find_minimal(table: Table, most: int, count_missing: bool, threads: int) -> 
     unique = np.zeros((len(sets), words), np.int64)
 
     def find(task: tuple[int, int]) -> None:
+        # scratch of one task, named as in the kernel: groups of rows at each depth of the search
         depths = most + 1
         rows = np.empty((depths, len(table)), np.int32)
         starts = np.empty((depths, len(table) + 1), np.int32)

@@ -17,6 +17,7 @@ _SECOND = -7723592293110705685  # 0x94D049BB133111EB
 
 def words(seeds: Tensor, *address: int | Tensor, count: int) -> Tensor:
     """Return (*seeds.shape, count) 64-bit integers, one for each seed, address and index."""
+    # each part of the address stirs the state once; the index comes last, so that counts can differ
     state = _mix(seeds)
     for part in address:
         state = _mix(state + part)

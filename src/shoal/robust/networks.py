@@ -372,6 +372,7 @@ def stacked_layers(networks: Sequence[nn.Module]) -> nn.Sequential | None:
         if type(layer) is nn.Conv2d and layer.groups == 1 and layer.padding_mode == "zeros":
             stacked.append(StackedConv2d(layers, first=not folded))
             folded = True
+        # folded pictures have no axis of networks, which linear layers and dropout need
         elif type(layer) is nn.Linear and not folded:
             stacked.append(StackedLinear(layers))
         elif type(layer) is nn.Flatten and (layer.start_dim, layer.end_dim) == (1, -1):

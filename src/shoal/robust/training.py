@@ -216,6 +216,7 @@ def shifted(pictures: Tensor, seeds: Tensor, step: int, most: int) -> Tensor:
         (torch.arange(length, device=seeds.device) + offsets[..., axis, None]).clamp(0, length - 1)
         for axis, length in enumerate(size)
     ]
+    # indexed by network, row, source row of each line and source column of each pixel, broadcast
     moved = pictures.movedim(2, -1)  # (networks, rows, height, width, channels)
     net = torch.arange(networks, device=seeds.device).view(-1, 1, 1, 1)
     row = torch.arange(rows, device=seeds.device).view(1, -1, 1, 1)

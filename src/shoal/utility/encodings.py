@@ -66,6 +66,7 @@ class Scale:
             return cls(column, encoding, *column.extent)
         if cells.low is None or cells.high is None:
             return cls(column, encoding, 0.0, 1.0)
+        # only cells of training rows that state a position: a scale must not read the test rows
         used = np.bincount(cells.codes[rows], minlength=len(cells.labels)) > 0
         positioned = used & [text != ROOT for text in cells.labels] & ~np.isnan(cells.low)
         if not positioned.any():  # no row has a position, so any scale works

@@ -118,6 +118,7 @@ def _gains(release: Release, unchanged: Sequence[Recoding]) -> Floats:
 
 def _gain(first: SpreadColumn, second: SpreadColumn, weights: Floats, rows: Counts) -> float:
     total = weights.sum()
+    # counts if the columns were independent, also the prior that smooths the joint counts
     alone = _spread(first, weights)[:, None] * _spread(second, weights) / total
     joint = _joint(first, second, weights) + _SMOOTHING / total * alone
     ratio = np.ones_like(joint)  # no gain for values that no record may have

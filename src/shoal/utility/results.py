@@ -279,6 +279,7 @@ def _area(shares: Floats, inside: Bools, weights: Floats | None = None) -> float
     others = len(inside) - members
     if not members or not others:
         return None
+    # rank sums: a member wins against every other of a lower score, and half against equal ones
     _, rank, ties = np.unique(shares, return_inverse=True, return_counts=True)
     if weights is not None:
         below = np.bincount(rank[~inside], weights[~inside], minlength=len(ties))

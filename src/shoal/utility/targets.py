@@ -148,6 +148,7 @@ def assign_folds(labels: Any, groups: Codes, folds: int, seed: int) -> Counts:
 
 def _strata(labels: Any, folds: int) -> Counts:
     """Return (rows,) the class of each row, or its rank; rare classes join the most common one."""
+    # numbers are balanced by tenths of their ranks
     if labels.dtype.kind == "f":
         ranks = np.empty(len(labels), dtype=np.int64)
         ranks[np.argsort(labels, kind="stable")] = np.arange(len(labels))

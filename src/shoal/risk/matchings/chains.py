@@ -221,6 +221,7 @@ def link(indptr: Counts, indices: Counts | None, weights: Floats, capacity: Coun
         turned = np.repeat(np.arange(types, dtype=np.int32), np.diff(indptr))[order]
         by_class = mass[order]
         column = np.concatenate(([0], np.cumsum(np.bincount(kept, minlength=classes))))
+    # edges of a type in blocks, each with the mass up to its end: a draw bisects blocks, scans one
     blocks = np.concatenate(([0], np.cumsum(-(-np.diff(indptr) // BLOCK))))
     cumulated, largest = np.empty(int(blocks[-1])), np.empty(types)
     indptr = indptr.astype(np.int64)

@@ -252,6 +252,7 @@ def _some_matching(component: Component) -> Counts:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
+    # any matching will do to start a walk: the warm-up leaves it
     indptr, indices, weights = component.edges
     shape = (component.size, component.size)
     graph = csr_array((np.ones(len(weights), dtype=np.int8), indices, indptr), shape=shape)

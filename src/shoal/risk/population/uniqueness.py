@@ -223,6 +223,7 @@ def _interval(
     small, refitted = sample.sizes <= _MAX_VARYING_SIZE, []
     for turn in range(refits):
         report("population uniqueness", turn, refits)
+        # small classes are many and nearly independent; large ones are few and stay as they are
         classes = np.where(small, rng.poisson(sample.classes), sample.classes)
         drawn = Frequencies(sample.sizes[classes > 0], classes[classes > 0])
         again = Pitman.fit(drawn, fitted) if model == "pitman" else None

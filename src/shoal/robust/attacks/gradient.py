@@ -218,6 +218,7 @@ def best_pairs(
     """Return (networks, rows, 2) the pair of highest value, and its value, 0 if none helps."""
     networks, rows, count = toward.shape
     flat = [value.reshape(-1, count) for value in (toward, others, usable)]
+    # pixels × pixels for each example: as many examples at a time as fit into memory
     size = max(1, _MAX_PAIRS // count**2)
     sign = 1 if theta > 0 else -1
     parts = [
@@ -275,8 +276,8 @@ def superimpose(
     rows = torch.arange(chosen.shape[1], device=chosen.device).expand_as(chosen)
     used = examples.success[chosen, rows]
     changes = (examples.adversarial - examples.originals)[chosen, rows]
-    kept = torch.where(used.view(*used.shape, *[1] * (changes.ndim - 2)), changes, 0.0)
-    adversarial = (examples.originals + kept.sum(dim=0)).clamp(*limits)
+    added = torch.where(used.view(*used.shape, *[1] * (changes.ndim - 2)), changes, 0.0)
+    adversarial = (examples.originals + added.sum(dim=0)).clamp(*limits)
     return Examples(
         examples.originals,
         examples.goals,
