@@ -14,7 +14,7 @@ from shoal import KAnonymity, Table
 from shoal.evidence import write_evidence
 from shoal.evidence.language import codes
 from shoal.methods.lattice.lattice import Lattice, view
-from shoal.table.recoding import Subsets, set_labels
+from shoal.table.subsets import Subsets, set_labels
 
 SECRETS = ("quokka", "wombat", "numbat", "bilby")
 SPEC = {

@@ -51,11 +51,10 @@ from shoal.rows.store import (
 )
 from shoal.support.arrays import Bools
 from shoal.support.wording import counted
-from shoal.table.classes import Classes
+from shoal.table.classes import Classes, CountedClasses, Marginals
 from shoal.table.column import Column, Kind, Role
 from shoal.table.frames import from_frame, is_spark_frame
 from shoal.table.linked import link_sets
-from shoal.table.members import CountedClasses, Marginals
 from shoal.table.people import Unit, group_keys
 from shoal.table.roles import as_names
 from shoal.table.table import Table

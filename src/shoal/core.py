@@ -6,7 +6,8 @@ from shoal.release.verification import Verification
 from shoal.table.classes import Classes
 from shoal.table.column import Column, Kind, Role
 from shoal.table.hierarchy import Hierarchy
-from shoal.table.recoding import Recoding, Subsets
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets
 from shoal.table.table import Table
 
 __all__ = [

@@ -19,7 +19,8 @@ from shoal.methods import anonymize
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.release.release import Release
 from shoal.table.column import Column
-from shoal.table.recoding import Recoding, Subsets
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets
 from shoal.table.table import Table
 from shoal.utility import evaluate
 from studies.lattice.tables import adult_cells

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from shoal.privacy import KConcealment
 from shoal.release.release import Release
 from shoal.table.column import Column
-from shoal.table.recoding import Recoding, Subsets, set_labels
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets, set_labels
 from shoal.table.table import Table
 
 

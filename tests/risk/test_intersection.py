@@ -17,7 +17,8 @@ from shoal.release.release import Release
 from shoal.risk import Crowds, intersect, intersect_classes, overlay
 from shoal.risk.intersection import overlaps
 from shoal.table.classes import Classes
-from shoal.table.recoding import Recoding, Subsets
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets
 from shoal.table.table import Table
 
 GRID = {"x": [1, 1, 2, 2], "y": [1, 2, 1, 2], "disease": list("abba")}

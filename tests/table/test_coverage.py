@@ -15,7 +15,8 @@ from shoal.release.release import Release
 from shoal.table import coverage as module
 from shoal.table.column import Column
 from shoal.table.coverage import Coverage
-from shoal.table.recoding import Recoding, Subsets, set_labels
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets, set_labels
 from shoal.table.table import Table
 
 

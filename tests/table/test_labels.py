@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.table.column import Column
-from shoal.table.recoding import Subsets, agree, range_labels, set_labels
+from shoal.table.subsets import Subsets, agree, range_labels, set_labels
 
 TEXTS = ['"x"', "a", "a, b", "b ", "missing", "x or missing", 'y"z', "{c}", None]
 

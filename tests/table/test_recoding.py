@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from shoal.table.column import Column
 from shoal.table.hierarchy import Hierarchy
-from shoal.table.recoding import NO_LEVEL, Recoding, Subsets
+from shoal.table.recoding import NO_LEVEL, Recoding
+from shoal.table.subsets import Subsets
 
 AGES = [21, 24, 30, 38, None]
 TREE = [

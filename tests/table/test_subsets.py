@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.table.recoding import Subsets
+from shoal.table.subsets import Subsets
 
 DOMAIN = 9
 families = st.lists(

@@ -9,7 +9,7 @@ from tests.metrics.strategies import freeform, releases
 
 import shoal
 from shoal import Column, KAnonymity, Recoding, Release, Table
-from shoal.table.recoding import Subsets
+from shoal.table.subsets import Subsets
 from shoal.utility import ENCODINGS, features
 from shoal.utility.encodings import BINS, Features, Scale
 

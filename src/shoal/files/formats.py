@@ -26,9 +26,9 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError
 from shoal.support.options import check_sign
-from shoal.table.encoding import as_number, float_text, spelled
+from shoal.table.encoding import MAX_DIGITS, as_number, decimal_type, float_text, spelled
 from shoal.table.roles import missing_texts
-from shoal.table.types import DATE, FLOAT, MAX_DIGITS, POINT, TIME, WHOLE, DataType, decimal_type
+from shoal.table.types import DATE, FLOAT, POINT, TIME, WHOLE, DataType
 
 _GUESSED = b"shoal.guessed"
 _UNDATED = b"shoal.undated"

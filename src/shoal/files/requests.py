@@ -21,8 +21,7 @@ from shoal.table.column import Kind, Role
 from shoal.table.encoding import combined, is_numeric, is_text
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.roles import as_names
-from shoal.table.ruler import declared_type
-from shoal.table.types import read_as
+from shoal.table.types import declared_type, read_as
 
 
 @dataclass(frozen=True)

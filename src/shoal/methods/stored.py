@@ -46,8 +46,8 @@ from shoal.rows.store import Packing, Tuples
 from shoal.support.arrays import Counts
 from shoal.support.progress import report
 from shoal.support.wording import counted
+from shoal.table.classes import Marginals
 from shoal.table.column import Column, Kind, Role
-from shoal.table.members import Marginals
 from shoal.table.roles import encoding_options
 from shoal.table.table import Table
 

@@ -36,7 +36,8 @@ from shoal.metrics.metric import (
 from shoal.release.release import Release
 from shoal.support.arrays import Bools, Floats
 from shoal.table.hierarchy import Hierarchy
-from shoal.table.recoding import NO_LEVEL, Recoding, Subsets
+from shoal.table.recoding import NO_LEVEL, Recoding
+from shoal.table.subsets import Subsets
 
 
 def granularity(release: Release, *, raw: bool = False) -> float:

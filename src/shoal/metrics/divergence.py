@@ -28,7 +28,8 @@ from shoal.support.arrays import Codes, Counts, Floats, weighted_sum
 from shoal.support.progress import report
 from shoal.table.column import Column
 from shoal.table.people import group
-from shoal.table.recoding import Recoding, Subsets
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets
 
 
 def with_hidden_rows(release: Release) -> dict[str, Recoding]:

@@ -38,7 +38,8 @@ from shoal.metrics.metric import (
 from shoal.release.release import Release
 from shoal.support.arrays import Codes, Floats, weighted_sum
 from shoal.table.column import Column
-from shoal.table.recoding import Recoding, Subsets
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets
 
 
 def absolute_distance(release: Release, *, raw: bool = False) -> float:

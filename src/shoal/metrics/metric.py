@@ -32,7 +32,8 @@ from shoal.support.arrays import Codes, Floats, weighted_sum
 from shoal.table import encoding
 from shoal.table.classes import Histogram
 from shoal.table.column import Column, Role
-from shoal.table.recoding import NO_LEVEL, Recoding, Subsets
+from shoal.table.recoding import NO_LEVEL, Recoding
+from shoal.table.subsets import Subsets
 
 Reason = Callable[[Release], str | None]
 _TOO_MANY = "there are too many distinct tuples for the memory"

@@ -14,8 +14,7 @@ from shoal.errors import InputError
 from shoal.privacy.model import SizeModel
 from shoal.support.arrays import Bools
 from shoal.support.options import check_whole
-from shoal.table.classes import Classes
-from shoal.table.members import CountedClasses
+from shoal.table.classes import Classes, CountedClasses
 
 _MAX_EVENTS = 5  # multisets of more cannot be counted
 

@@ -47,9 +47,8 @@ from shoal.support.file_names import inside
 from shoal.support.files import temporary_folder, utf8_path
 from shoal.support.memory import return_memory
 from shoal.support.wording import count_of, counted
-from shoal.table.classes import Classes
+from shoal.table.classes import Classes, CountedClasses
 from shoal.table.linked import count_combinations
-from shoal.table.members import CountedClasses
 from shoal.table.roles import UnassignedColumns
 from shoal.table.table import Table
 

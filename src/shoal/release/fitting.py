@@ -25,7 +25,8 @@ from shoal.table.encoding import is_text
 from shoal.table.hierarchy import ROOT
 from shoal.table.members import KindEdges, Members
 from shoal.table.people import Unit, group
-from shoal.table.recoding import Recoding, Subsets
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets
 from shoal.table.table import Table
 
 if TYPE_CHECKING:

@@ -48,10 +48,10 @@ from shoal.rows.store import (
 from shoal.support.addresses import address_of
 from shoal.support.arrays import Counts
 from shoal.support.wording import counted
+from shoal.table.classes import CountedClasses
 from shoal.table.column import Column, Role
 from shoal.table.encoding import fitted
 from shoal.table.linked import Replaced
-from shoal.table.members import CountedClasses
 from shoal.table.recoding import Recoding
 
 if TYPE_CHECKING:

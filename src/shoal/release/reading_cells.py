@@ -23,7 +23,8 @@ from shoal.release.reading_scales import Scale, Span, scale_of
 from shoal.support.wording import counted
 from shoal.table.column import Column
 from shoal.table.hierarchy import ROOT
-from shoal.table.recoding import NO_LEVEL, Subsets
+from shoal.table.recoding import NO_LEVEL
+from shoal.table.subsets import Subsets
 
 _COMPARED = re.compile(r"(?P<sign>>=|=>|≥|<=|=<|≤|>|<)\s*(?P<end>.+)", re.DOTALL)
 _AND_MORE = re.compile(r"(?P<end>.*[0-9])\s*\+")

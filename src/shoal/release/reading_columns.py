@@ -17,7 +17,8 @@ from shoal.release.reading_cells import Forms, Reading, at_level, merged, unread
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.table.column import Column
 from shoal.table.hierarchy import ROOT
-from shoal.table.recoding import Recoding, Subsets, hierarchy_bounds
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets, hierarchy_bounds
 
 _MAX_READINGS = 8  # further readings of one text
 _NOTHING = Reading(())

@@ -32,7 +32,7 @@ from shoal.table.coverage import Fits
 from shoal.table.declared import find_keys, unique_keys
 from shoal.table.frames import with_dates_of
 from shoal.table.people import Grouping, Unit, group, sum_by
-from shoal.table.recoding import Subsets
+from shoal.table.subsets import Subsets
 from shoal.table.table import Table
 
 

@@ -20,11 +20,10 @@ from shoal.errors import InputError, NotAnonymous
 from shoal.support.arrays import Bools, Codes, Counts, Floats
 from shoal.support.wording import counted
 from shoal.table import encoding
-from shoal.table.classes import Classes
+from shoal.table.classes import Classes, CountedClasses
 from shoal.table.column import Column, Kind, Role
 from shoal.table.coverage import Coverage
 from shoal.table.linked import link_rows
-from shoal.table.members import CountedClasses
 from shoal.table.table import Table
 
 if TYPE_CHECKING:

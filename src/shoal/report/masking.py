@@ -20,7 +20,8 @@ from shoal.support.arrays import Codes, Counts, Floats
 from shoal.support.options import check_whole
 from shoal.table.column import Column, Role
 from shoal.table.linked import Replaced
-from shoal.table.recoding import Recoding, Subsets
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets
 from shoal.table.table import Table
 
 LEAST = 5  # people behind anything shown, where the model asks for no more

@@ -27,8 +27,8 @@ from shoal.risk.singling_out import (
 )
 from shoal.rows.store import Counting, Released, counted_classes
 from shoal.support.wording import count_of, counted, listed_names
+from shoal.table.classes import Marginals
 from shoal.table.column import Role
-from shoal.table.members import Marginals
 
 Say = Callable[[int, int], str]
 

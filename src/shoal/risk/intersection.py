@@ -34,7 +34,8 @@ from shoal.table.column import Column
 from shoal.table.coverage import as_published
 from shoal.table.members import Members
 from shoal.table.people import group
-from shoal.table.recoding import Recoding, Subsets, range_labels, set_labels
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets, range_labels, set_labels
 
 
 @dataclass(frozen=True)

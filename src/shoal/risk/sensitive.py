@@ -27,11 +27,11 @@ from shoal.metrics.metric import class_width
 from shoal.privacy.model import ROUNDING
 from shoal.release.release import Release
 from shoal.support.arrays import Bools, Codes, Counts, Floats
-from shoal.table.classes import Classes, Histogram, count_values
+from shoal.table.classes import Classes, CountedMembers, Histogram, count_values
 from shoal.table.column import Column
 from shoal.table.coverage import Fits
 from shoal.table.hierarchy import Hierarchy
-from shoal.table.members import CountedMembers, KindEdges, Members
+from shoal.table.members import KindEdges, Members
 from shoal.table.people import group
 
 Source = Release | Classes

@@ -23,9 +23,8 @@ from shoal.release.margins import Pairs
 from shoal.rows.memory import Budget
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work
 from shoal.support.arrays import Bools, Codes, Counts
-from shoal.table.classes import Histogram
+from shoal.table.classes import CountedClasses, Histogram, Tallies
 from shoal.table.column import Column, Kind, Role
-from shoal.table.members import CountedClasses, Tallies
 from shoal.table.table import Table
 
 

@@ -53,8 +53,9 @@ class Walk(NamedTuple):
 
     having: (cells * m,) people with each extension of the present multiset; item (c, b) is at
         c * m + b − 1. Zero between calls; the next free place of its list while lists are filled.
-    touched: the items with people. lists: (m, …) for each depth the entries of the last cell of
-        each multiset, whose owners have the multiset.
+    touched: the items with people, in the order in which they were met.
+    lists: (m, …) for each depth the entries of the last cell of each multiset, whose owners have
+        the multiset.
     items, at, size: (m, …) the extensions of each depth that are walked next, and where their lists
         lie at the next depth; `opened`: (m,) their number; `turn`: (m,) the next of them.
     rest: (m,) how many occurrences can still be added. chosen: (m,) the last cell of each depth.
@@ -99,6 +100,7 @@ def extend(low, high, depth, k, m, entries, found, work):
     """
     owner, cell, times = entries.owner, entries.cell, entries.times
     rest, touched = work.rest[depth], 0
+    # First pass: having[item] counts the holders of each extension; touched[:touched] lists them.
     for i in range(low, high):
         e = work.lists[depth, i]
         p = owner[e]
@@ -120,6 +122,8 @@ def extend(low, high, depth, k, m, entries, found, work):
     found.fewest[0] = fewest
     if any_rare:
         mark_rare_extensions(low, high, depth, k, m, entries, found, work)
+    # Give each extension that is walked its stretch of lists[depth + 1]; having[item] becomes the
+    # next free place of the stretch, −1 for extensions without one.
     opened, end = 0, 0
     for i in range(touched):
         item = work.touched[i]
@@ -131,7 +135,7 @@ def extend(low, high, depth, k, m, entries, found, work):
             work.having[item] = end
             opened += 1
             end += support
-    if opened:
+    if opened:  # second pass over the same entries: fill the stretches
         for i in range(low, high):
             e = work.lists[depth, i]
             p = owner[e]
@@ -159,7 +163,7 @@ def mark_rare_extensions(low, high, depth, k, m, entries, found, work):
         f = e + 1
         while f < len(owner) and owner[f] == p:
             for b in range(min(times[f], rest)):
-                support = work.having[np.int64(cell[f]) * m + b]
+                support = work.having[np.int64(cell[f]) * m + b]  # counts of the first pass
                 if support == 1:
                     found.alone[p] = True
                 if support < k:
@@ -179,7 +183,7 @@ def walk_cells(begin, end, k, m, entries, found, work):
     """Count all multisets whose first cell is one of begin … end − 1."""
     for x in range(begin, end):
         work.chosen[0] = x
-        for a in range(1, m + 1):
+        for a in range(1, m + 1):  # a occurrences of cell x
             holders = 0
             for i in range(entries.begins[x], entries.begins[x + 1]):
                 e = entries.by_cell[i]
@@ -193,6 +197,7 @@ def walk_cells(begin, end, k, m, entries, found, work):
                 continue
             work.rest[0] = m - a
             extend(0, holders, 0, k, m, entries, found, work)
+            # Depth first. Invariant: of each depth up to this one, extensions from `turn` on are left.
             depth = 0
             while depth >= 0:
                 if work.turn[depth] == work.opened[depth]:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from shoal.support.compiling import njit
 
 SAMPLE = 32  # tuples, and twice as many boxes, from which a split is chosen
-_MIN_PAIRS = 4096  # a node with fewer pairs is not split,
-_MIN_SIDE = 4  # nor is one with so few tuples or boxes
-_GAIN = 0.9  # a split must leave at most this share of the pairs
+_MIN_PAIRS = 4096  # a node with at most this many pairs is not split,
+_MIN_SIDE = 4  # nor is one with at most this many tuples or boxes
+_GAIN = 0.9  # a split must leave fewer than this share of the pairs
 
 
 class Cells(NamedTuple):
@@ -58,12 +58,12 @@ def is_inside(cells, one, box):
     """Return whether a box covers a tuple."""
     for j in range(cells.codes.shape[1]):
         code = cells.codes[one, j]
-        found = False
+        inside = False
         for run in range(cells.entries[box, j], cells.ends[box, j]):
-            if code < cells.stops[run]:
-                found = cells.starts[run] <= code
+            if code < cells.stops[run]:  # runs ascend, so no later one can hold it
+                inside = cells.starts[run] <= code
                 break
-        if not found:
+        if not inside:
             return False
     return True
 
@@ -134,8 +134,11 @@ def _next_leaf(cells, search):
         if column < 0:
             break
         middle = _part(cells.codes[:, column], order, first, last, pivot)
+        # Write the boxes of the left half behind those of the node, then the boxes of the right
+        # half behind these, and shift both down over the node's own: boxes[begin:end] is replaced
+        # by left boxes | right boxes. A box that spans the pivot is in both.
         put = end
-        for side in range(2):  # the boxes of either side, behind those of the node
+        for side in range(2):
             for at in range(begin, end):
                 box = boxes[at]
                 low = cells.starts[cells.entries[box, column]]
@@ -159,7 +162,11 @@ def _next_leaf(cells, search):
 
 @njit(cache=True, error_model="numpy")
 def _choose(cells, search, first, last, begin, end):
-    """Return the column and code whose split leaves the fewest pairs, −1 if too many are left."""
+    """Return the column and code whose split leaves the fewest pairs, −1 if too many are left.
+
+    The number of pairs is estimated from evenly spaced tuples and boxes of the node. The code is
+    the median of the tuples, so that the halves are about equal.
+    """
     seen = min(last - first, SAMPLE)
     looked = min(end - begin, 2 * SAMPLE)
     chosen, best, pivot = -1, _GAIN * seen * looked, 0

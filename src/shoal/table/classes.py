@@ -1,24 +1,26 @@
 """Equivalence classes: rows with equal published values, and their sensitive values.
 
+    Table ─ group by quasi-identifiers ─→ Classes ─ count values ─→ Histogram of a sensitive column
+    file grouped where it is ───────────→ CountedClasses: one row a class, only counts are known
+
 Privacy models and metrics are computed from classes. Models count people, metrics count rows; the
 two are the same if each row is a different person.
-
-Counts of the values of a column in each group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.support.arrays import Codes, Counts, Floats, frozen
+from shoal.support.arrays import Bools, Codes, Counts, Floats, frozen
 from shoal.table.column import Column
 from shoal.table.linked import EventCounts, count_combinations
+from shoal.table.members import Members
 from shoal.table.people import Unit, count_distinct, distinct_rows, group, sum_by
 from shoal.table.table import Table
 
@@ -145,8 +147,6 @@ class Classes:
     @property
     def members(self) -> Any:
         """The people of each class, None if each record is a different person."""
-        from shoal.table.members import Members
-
         person = self.table.person
         return None if person is None else Members.of(self.ids, person, self.table.counts)
 
@@ -192,17 +192,17 @@ class Classes:
         if column.missing is None:
             return self.people
         if person is None:
-            found = self.row_histogram(name)
-            shown = np.where(found.codes == column.missing, 0, found.counts)
-            return np.add.reduceat(shown, found.indptr[:-1]) if len(self) else self.rows
+            histogram = self.row_histogram(name)
+            with_value = np.where(histogram.codes == column.missing, 0, histogram.counts)
+            return np.add.reduceat(with_value, histogram.indptr[:-1]) if len(self) else self.rows
         known = np.where(column.codes == column.missing, np.int32(SUPPRESSED), self.ids)
         return count_distinct(known, len(self), person)
 
     def with_histograms(self, histograms: Mapping[str, Histogram]) -> Classes:
         """Return the classes with histograms of records that were counted elsewhere."""
-        found = replace(self)
-        found.__dict__["_row_histograms"].update(histograms)
-        return found
+        classes = replace(self)
+        classes.__dict__["_row_histograms"].update(histograms)
+        return classes
 
     def row_histogram(self, name: str) -> Histogram:
         """Return how many records of each class have each value of a column."""
@@ -250,8 +250,8 @@ class Classes:
 class Histogram:
     """Nonzero counts of the values of one column in each class (or any group of rows).
 
-    indptr: (classes + 1,) start and end of the values of each class.
-    codes, counts: the values of each class, ascending, and the number of records with each.
+    indptr: (classes + 1,) start and end of the entries of each class.
+    codes, counts: (entries,) the values of each class, ascending, and the records with each.
     """
 
     indptr: Counts
@@ -297,6 +297,7 @@ def count_values(
         kept = ids >= 0
         keys = keys[kept]
         counts = None if counts is None else counts[kept]
+    # few possible keys: count them all without sorting
     if groups * column.domain <= 4 * max(len(ids), 1024):
         every = sum_by(keys, groups * column.domain, counts)
         found = np.flatnonzero(every)
@@ -315,3 +316,142 @@ def _distinct_keys(keys: Counts, counts: Counts | None) -> tuple[Counts, Counts]
         return np.unique(keys, return_counts=True)
     found, inverse = np.unique(keys, return_inverse=True)
     return found, sum_by(inverse.astype(np.int32), len(found), counts)
+
+
+@dataclass(frozen=True)
+class Tallies:
+    """What was counted in each class of a release.
+
+    rows: (classes,) records.
+    people, households: (classes,) different people and households; None if every record is one
+        person, or if there are no households.
+    released_people, released_households: different ones in the whole release.
+    histograms: for each sensitive column, the people of each class with each value.
+    row_histograms: for each sensitive column, the records of each class with each value.
+    with_value: for each sensitive column, (classes,) different people with a value.
+    count_people: counts the different people of some classes; None if everyone is in one class, or
+        if it is not known.
+    """
+
+    rows: Counts
+    people: Counts | None = None
+    households: Counts | None = None
+    released_people: int | None = None
+    released_households: int | None = None
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
+    row_histograms: Mapping[str, Histogram] = field(default_factory=dict)
+    with_value: Mapping[str, Counts] = field(default_factory=dict)
+    count_people: Callable[[Bools], int] | None = None
+
+
+@dataclass(frozen=True)
+class CountedMembers:
+    """The people of classes, known by their number and by a function that counts them.
+
+    total: people with a row in some class. count_people: counts those of some classes.
+    """
+
+    total: int
+    count_people: Callable[[Bools], int]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CountedClasses(Classes):
+    """Classes known by their counts alone, without the rows behind them.
+
+    Attributes:
+        tallies: What was counted in each class.
+
+    >>> from shoal import Column
+    >>> one = Table((Column.encode("age", ["30-39", "40-49"]),), np.array([5, 7]))
+    >>> CountedClasses.counted(one, Tallies(np.array([5, 7]))).sizes.tolist()
+    [5, 7]
+    """
+
+    tallies: Tallies
+
+    @cached_property
+    def heaviest(self) -> Counts:
+        """(classes,) the most records that one person has in each class.
+
+        Raises:
+            InputError: People have several records, of which only the classes were counted.
+        """
+        if not np.array_equal(self.rows, self.people):
+            raise InputError(
+                "the rows of each person were not counted on disk, so their risk is not known; "
+                "use k-anonymity, or a table that fits in memory"
+            )
+        return np.ones(len(self), dtype=np.int64)
+
+    @classmethod
+    def counted(cls, table: Table, tallies: Tallies, origin: Table | None = None) -> CountedClasses:
+        """Return classes whose table has one row for each class, in the order of the counts."""
+        ids = np.arange(len(tallies.rows), dtype=np.int32)
+        return cls(table, ids, table if origin is None else origin, tallies)
+
+    @cached_property
+    def rows(self) -> Counts:
+        """(classes,) records in each class."""
+        return self.tallies.rows
+
+    @cached_property
+    def people(self) -> Counts:
+        """(classes,) different people in each class."""
+        return self.rows if self.tallies.people is None else self.tallies.people
+
+    @cached_property
+    def households(self) -> Counts | None:
+        """(classes,) different households in each class, None if the table has no households."""
+        return self.tallies.households
+
+    @cached_property
+    def released_people(self) -> int:
+        """Number of people with a released record."""
+        known = self.tallies.released_people
+        return int(self.rows.sum()) if known is None else known
+
+    @property
+    def members(self) -> CountedMembers | None:
+        """The people of each class, None if everyone is in one class."""
+        count = self.tallies.count_people
+        return None if count is None else CountedMembers(self.released_people, count)
+
+    def histogram(self, name: str) -> Histogram:
+        """Return how many people of each class have each value of a column."""
+        return self.tallies.histograms[name]
+
+    def row_histogram(self, name: str) -> Histogram:
+        """Return how many records of each class have each value of a column."""
+        return self.tallies.row_histograms[name]
+
+    def shown(self, name: str) -> Counts:
+        """(classes,) the sum of each class's histogram: its people, each once for every value."""
+        found = self.histogram(name)
+        return np.add.reduceat(found.counts, found.indptr[:-1]) if len(self) else self.rows
+
+    def people_with_value(self, name: str) -> Counts:
+        """(classes,) different people of each class with a known value of a column."""
+        return self.tallies.with_value[name]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Marginals(Table):
+    """A table known by the number of people with each value of its columns.
+
+    Attributes:
+        total: Number of people.
+        by_value: For each column, (domain,) people with each value.
+    """
+
+    total: int = 0
+    by_value: Mapping[str, Counts] = field(default_factory=dict)
+
+    @property
+    def people(self) -> int:
+        """Number of people."""
+        return self.total
+
+    def people_with(self, name: str) -> Counts:
+        """(domain,) number of people with each value of a column."""
+        return self.by_value[name]

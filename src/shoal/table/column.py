@@ -20,9 +20,9 @@ from shoal.errors import InputError, did_you_mean
 from shoal.support.arrays import Codes, Floats, frozen
 from shoal.support.wording import counted
 from shoal.table import encoding
-from shoal.table import ruler as domains
-from shoal.table.ruler import Ruler, labels_of
-from shoal.table.types import DataType, read_as
+from shoal.table import types as domains
+from shoal.table.ruler import Ruler
+from shoal.table.types import DataType, labels_of, read_as
 
 if TYPE_CHECKING:
     from shoal.table.hierarchy import Hierarchy

@@ -1,13 +1,17 @@
 """Coverage: which original records each released record may stand for.
 
-A bipartite graph, derived from the published cells only. Equal originals share a node, and so do
-released records with equal cells; results for single records are still exact, as the records of a
-node are interchangeable.
+A bipartite graph, derived from the published cells only:
 
-Coverage if people have several rows: partners are counted as people.
+    tuples (distinct originals)  ── fits ──  boxes (distinct published rows)
+        people of each tuple                     copies of each box
 
-A person fits k others if their rows do, however many rows each of them has. The pairs of rows are
-the same as in `coverage`; only the counts over them differ.
+Equal originals share a node, and so do equal published rows; results for single records are still
+exact, as the records of a node are interchangeable.
+
+    `Coverage`    the rows of a release and their nodes
+    `Fits`        the graph: counts of partners, perfect matchings, assignments of k partners
+    `PeopleFits`  the same if people have several rows: a person fits k others if their rows do,
+                  however many rows each has; only the counts over the pairs differ
 """
 
 from __future__ import annotations
@@ -24,7 +28,8 @@ from shoal.support.arrays import Bools, Codes, Counts, frozen
 from shoal.support.progress import report
 from shoal.table.classes import SUPPRESSED
 from shoal.table.hierarchy import ROOT
-from shoal.table.people import group, group_keys, sum_by
+from shoal.table.members import Members, count_reached
+from shoal.table.people import group, sum_by
 from shoal.table.recoding import Recoding
 from shoal.table.table import Table
 
@@ -34,10 +39,12 @@ if TYPE_CHECKING:
     from shoal.table._fits import Cells, Search
 
 
-_PAIRS = 50_000_000  # processed between two progress reports
-_NODES, _ROOM = 512, 16  # of a search: nodes, boxes in them as a multiple of all
+_REPORT_PAIRS = 50_000_000  # processed between two progress reports
+_NODES = 512  # of a search
+_ROOM = 16  # boxes in the nodes of a search, as a multiple of all boxes
 _MAX_PAIRS = 2**26  # that are stored
-_MAX_FLOW = 2**31 - 1  # 32-bit integers of the flow
+_MAX_FLOW = 2**31 - 1  # of the flow, whose capacities are 32-bit integers
+_MAX_ARCS = 2**25  # of the flow between people
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,25 +75,25 @@ class Coverage:
             everybody: Count people whose records are suppressed as people without a record.
         """
         kept = np.flatnonzero(ids != SUPPRESSED)
-        known = np.arange(len(ids)) if everybody else kept
+        known = np.arange(len(ids)) if everybody else kept  # rows whose people are counted
         columns = [table[name] for name in recodings]
-        spoken = [as_published(recoding, ids) for recoding in recodings.values()]
+        shown = [as_published(recoding, ids) for recoding in recodings.values()]
         originals = group([c.codes[known] for c in columns], [c.domain for c in columns])
-        published = group([r.codes[kept] for r in spoken], [len(r.labels) for r in spoken])
+        published = group([r.codes[kept] for r in shown], [len(r.labels) for r in shown])
         tuples, boxes = (np.full(len(ids), SUPPRESSED, dtype=np.int32) for _ in range(2))
         tuples[known], boxes[kept] = originals.ids, published.ids
         counts = table.counts
         parts = (
-            _cells(table, spoken, known[originals.first], kept[published.first]),
+            _cells(table, shown, known[originals.first], kept[published.first]),
             originals.sizes(None if counts is None else counts[known]),
             published.sizes(None if counts is None else counts[kept]),
-            _own(tuples[kept], published.ids, len(published)),
+            _own_pairs(tuples[kept], published.ids, len(published)),
         )
         if table.unit is None:
             return cls(Fits(*parts), frozen(tuples), frozen(boxes))
 
         ids, count = table.unit.ids, table.unit.count
-        asking = Kinds.of(originals.ids, ids[known], count)
+        asking = Members.of_pairs(originals.ids, ids[known], count)
         released = np.stack([tuples[kept], published.ids, ids[kept]], axis=1)
         return cls(PeopleFits(*parts, asking, released, count), frozen(tuples), frozen(boxes))
 
@@ -143,12 +150,12 @@ class Fits:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_short", {})
 
-    def _look(self, kernel: Callable[..., int], *arrays: Any) -> None:
+    def _visit_pairs(self, kernel: Callable[..., int], *arrays: Any) -> None:
         """Run a kernel over all pairs that may fit, and report progress."""
         search, done = start_search(len(self.people), len(self.copies)), 0
         while search.left[0]:
             report("verify", done, len(self.people))
-            done += int(kernel(self.cells, search, _PAIRS, *arrays))
+            done += int(kernel(self.cells, search, _REPORT_PAIRS, *arrays))
 
     @cached_property
     def _counted(self) -> tuple[Counts, Counts, Counts]:
@@ -156,7 +163,7 @@ class Fits:
 
         by_tuple, pairs = (np.zeros(len(self.people), dtype=np.int64) for _ in range(2))
         by_box = np.zeros(len(self.copies), dtype=np.int64)
-        self._look(count_fits, self.people, self.copies, by_tuple, by_box, pairs)
+        self._visit_pairs(count_fits, self.people, self.copies, by_tuple, by_box, pairs)
         return frozen(by_tuple), frozen(by_box), frozen(pairs)
 
     @property
@@ -181,16 +188,16 @@ class Fits:
                 "use k-k-anonymity or k-anonymity"
             )
         indices = np.empty(int(indptr[-1]), dtype=np.int32)
-        self._look(list_fits, indptr, indices)
+        self._visit_pairs(list_fits, indptr, indices)
         return frozen(indptr), frozen(indices)
 
     @cached_property
     def matchable(self) -> Counts:
         """(tuples,) number of released records that each can have in some perfect matching.
 
-        Everyone with their own record is such a matching. Any other pair that fits is in a perfect
+        One such matching gives everyone their own record. Any other pair that fits is in a perfect
         matching if and only if it lies on a cycle that alternates between pairs that fit and pairs
-        of rows with their own cells.
+        of a row with its own cells: along the cycle, everyone takes the next record.
         """
         (indptr, indices), tuples = self.edges, len(self.people)
         parts, box_parts = strong_parts(indptr, indices, self.own, len(self.copies))
@@ -200,14 +207,14 @@ class Fits:
 
     def short_of(self, k: int) -> tuple[Bools, Bools]:
         """Return which tuples and boxes get fewer than k partners in a maximum assignment."""
-        known: dict[int, tuple[Bools, Bools]] = self.__dict__["_short"]
-        if k not in known:
+        cache: dict[int, tuple[Bools, Bools]] = self.__dict__["_short"]
+        if k not in cache:
             by_tuple, by_box = self.degrees
             tuples, boxes = by_tuple < k, by_box < k
             if not (tuples.any() or boxes.any()):
                 tuples, boxes = self._flow(k)
-            known[k] = frozen(tuples), frozen(boxes)
-        return known[k]
+            cache[k] = frozen(tuples), frozen(boxes)
+        return cache[k]
 
     def _flow(self, k: int) -> tuple[Bools, Bools]:
         """Assign partners: each person to k boxes, each box to k people, no pair twice."""
@@ -221,14 +228,15 @@ class Fits:
         heads = np.repeat(np.arange(tuples), np.diff(indptr))
         people, copies = self.people[heads], self.copies[indices]
         most = np.minimum(people * np.minimum(copies, k), copies * np.minimum(people, k))
+        # source ─ k a person ─→ tuples ─ pairs that fit ─→ boxes ─ k a record ─→ sink
         source, sink = tuples + boxes, tuples + boxes + 1
         begins = np.concatenate([heads, np.full(tuples, source), tuples + np.arange(boxes)])
         ends = np.concatenate([indices + tuples, np.arange(tuples), np.full(boxes, sink)])
         limits = np.concatenate([most, self.people * k, self.copies * k]).astype(np.int32)
         arcs = csr_array((limits, (begins, ends)), shape=(sink + 1, sink + 1))
-        dealt = maximum_flow(arcs, source, sink).flow
-        out = dealt[[source], :].toarray().ravel()[:tuples]
-        into = -dealt[[sink], :].toarray().ravel()[tuples : tuples + boxes]
+        flow = maximum_flow(arcs, source, sink).flow
+        out = flow[[source], :].toarray().ravel()[:tuples]
+        into = -flow[[sink], :].toarray().ravel()[tuples : tuples + boxes]
         return out < self.people * k, into < self.copies * k
 
 
@@ -254,8 +262,8 @@ def as_published(recoding: Recoding, ids: Codes) -> Recoding:
     it and nothing else, because the subset is not published.
     """
     column, subsets = recoding.column, recoding.subsets
-    place = {text: code for code, text in enumerate(column.labels)}
-    codes = np.array([place.get(text, -1) for text in recoding.labels], dtype=np.int32)
+    code_of = {text: code for code, text in enumerate(column.labels)}
+    codes = np.array([code_of.get(text, -1) for text in recoding.labels], dtype=np.int32)
     root = subsets.whole & np.array([text == ROOT for text in recoding.labels], dtype=np.bool_)
     single = (codes >= 0) & (subsets.sizes > 1) & ~root
     single &= subsets.hold(np.arange(len(subsets), dtype=np.int32), np.maximum(codes, 0))
@@ -279,54 +287,29 @@ def start_search(tuples: int, boxes: int) -> Search:
     return Search(order, room, nodes, left, np.empty(SAMPLE, dtype=np.int32))
 
 
-def _own(tuples: Codes, boxes: Codes, many: int) -> Codes:
+def _own_pairs(tuples: Codes, boxes: Codes, count: int) -> Codes:
     """(pairs, 2) distinct pairs of tuple and box over all rows."""
-    pairs = np.unique(tuples.astype(np.int64) * many + boxes)
-    return np.stack(np.divmod(pairs, max(many, 1)), axis=1).astype(np.int32)
+    pairs = np.unique(tuples.astype(np.int64) * count + boxes)
+    return np.stack(np.divmod(pairs, max(count, 1)), axis=1).astype(np.int32)
 
 
-def _cells(table: Table, spoken: Sequence[Recoding], originals: Counts, published: Counts) -> Any:
+def _cells(table: Table, shown: Sequence[Recoding], originals: Counts, published: Counts) -> Any:
     """Return the values of the original rows and the runs of the published cells."""
     from shoal.table._fits import Cells
 
     # columns with many values first, as they exclude most pairs
-    spoken = sorted(spoken, key=lambda r: -r.column.domain)
-    offsets = np.cumsum([0, *(len(r.subsets.starts) for r in spoken)])
-    codes = np.stack([table[r.name].codes[originals] for r in spoken], axis=1)
-    entries = [r.codes[published] for r in spoken]
-    parts = list(zip(spoken, entries, offsets.tolist(), strict=False))
+    shown = sorted(shown, key=lambda r: -r.column.domain)
+    offsets = np.cumsum([0, *(len(r.subsets.starts) for r in shown)])
+    codes = np.stack([table[r.name].codes[originals] for r in shown], axis=1)
+    entries = [r.codes[published] for r in shown]
+    parts = list(zip(shown, entries, offsets.tolist(), strict=False))
     return Cells(
         codes,
         np.stack([r.subsets.indptr[entry] + begin for r, entry, begin in parts], axis=1),
         np.stack([r.subsets.indptr[entry + 1] + begin for r, entry, begin in parts], axis=1),
-        np.concatenate([r.subsets.starts for r in spoken]),
-        np.concatenate([r.subsets.stops for r in spoken]),
+        np.concatenate([r.subsets.starts for r in shown]),
+        np.concatenate([r.subsets.stops for r in shown]),
     )
-
-
-_BLOCK = 4_096  # kinds of rows whose partners are counted at once
-_MAX_ARCS = 2**25  # of a flow
-
-
-@dataclass(frozen=True, eq=False)
-class Kinds:
-    """Distinct pairs of a place and a person; a place is a tuple or a box of the graph.
-
-    place, person: (kinds,). rows: (kinds,) number of rows of each pair.
-    """
-
-    place: Codes
-    person: Codes
-    rows: Counts
-
-    @classmethod
-    def of(cls, places: Codes, persons: Codes, count: int) -> Kinds:
-        """Return the pairs of a place and a person that occur."""
-        found = group_keys(places.astype(np.int64) * count + persons)
-        return cls(places[found.first], persons[found.first], found.sizes())
-
-    def __len__(self) -> int:
-        return len(self.place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,14 +321,14 @@ class PeopleFits(Fits):
     persons: number of people.
     """
 
-    asking: Kinds
+    asking: Members
     released: Codes
     persons: int
 
     @cached_property
-    def offering(self) -> Kinds:
+    def offering(self) -> Members:
         """The boxes of people."""
-        return Kinds.of(self.released[:, 1], self.released[:, 2], self.persons)
+        return Members.of_pairs(self.released[:, 1], self.released[:, 2], self.persons)
 
     @cached_property
     def degrees(self) -> tuple[Counts, Counts]:
@@ -372,7 +355,8 @@ class PeopleFits(Fits):
         ones = np.ones(len(indices), dtype=np.int32)
         return csr_array((ones, indices, indptr), shape=(len(self.people), len(self.copies)))
 
-    def _holders(self, kinds: Kinds, places: int) -> csr_array:
+    def _holders(self, kinds: Members, places: int) -> csr_array:
+        """(places, persons) a 1 for each person of a place."""
         from scipy.sparse import csr_array
 
         ones = np.ones(len(kinds), dtype=np.int32)
@@ -383,10 +367,10 @@ class PeopleFits(Fits):
 
         Rows of a box that k people share need no partners elsewhere, but can be partners.
         """
-        known: dict[int, tuple[Bools, Bools]] = self.__dict__["_short"]
-        if k not in known:
-            known[k] = self._flow(k)
-        return known[k]
+        cache: dict[int, tuple[Bools, Bools]] = self.__dict__["_short"]
+        if k not in cache:
+            cache[k] = self._flow(k)
+        return cache[k]
 
     def _flow(self, k: int) -> tuple[Bools, Bools]:
         """Assign partners: each row to boxes of k people, each box to rows of k people.
@@ -394,19 +378,27 @@ class PeopleFits(Fits):
         Between two people rows are matched one to one: a row takes one box of a person, and a box
         one row of a person. So an arc passes two intermediate nodes, one for the row and the other
         person and one for the box and the other person, each with the number of rows as capacity.
-        Rows and boxes that must get k have their own source and sink, which the flow must saturate.
+        Rows and boxes that must get k have their own source and sink, which the flow must saturate:
+
+            feed ─→ rows that must ─┐                                ┌─→ boxes that must ─→ drain
+                                    ├─→ (row, person) ─→ (person, box)
+            source ─→ other rows  ──┘                                └─→ other boxes ─→ sink
+
+        feed ─→ sink, source ─→ drain and sink ─→ source let partners that need nothing take part.
         """
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_flow
 
+        # a box of k people needs no partners elsewhere
         shared = np.bincount(self.offering.place, minlength=len(self.copies)) >= k
         tuples, boxes, persons = self.released.T
-        asking = Kinds.of(2 * tuples + shared[boxes], persons, self.persons)
-        offering = Kinds.of(boxes, persons, self.persons)
+        asking = Members.of_pairs(2 * tuples + shared[boxes], persons, self.persons)
+        offering = Members.of_pairs(boxes, persons, self.persons)
         asks, offers = self._pairs(asking.place // 2, offering.place)
         to_person = group([asks, offering.person[offers]], [len(asking), self.persons])
         of_person = group([asking.person[asks], offers], [self.persons, len(offering)])
         kinds = [len(asking), len(to_person), len(of_person), len(offering)]
+        # nodes are numbered through: rows, (row, person), (person, box), boxes, then the four ends
         first, second, third, end = np.cumsum(kinds).tolist()
         source, sink, feed, drain = range(end, end + 4)
         rows, taken = np.arange(kinds[0]), third + np.arange(kinds[3])
@@ -424,9 +416,9 @@ class PeopleFits(Fits):
         ]  # fmt: skip
         begins, ends, limits = (np.concatenate(part) for part in zip(*arcs, strict=True))
         network: Any = csr_array((limits.astype(np.int32), (begins, ends)), shape=(drain + 1,) * 2)
-        dealt = maximum_flow(network, feed, drain).flow
-        out = dealt[[feed], :].toarray().ravel()[: kinds[0]]
-        into = -dealt[[drain], :].toarray().ravel()[third:end]
+        flow = maximum_flow(network, feed, drain).flow
+        out = flow[[feed], :].toarray().ravel()[: kinds[0]]
+        into = -flow[[drain], :].toarray().ravel()[third:end]
         return (
             _any_by(~free & (out < wanted), asking.place // 2, len(self.people)),
             _any_by(~open_ & (into < given), offering.place, len(self.copies)),
@@ -456,15 +448,6 @@ def _selection(places: Codes, count: int) -> csr_array:
 
     ones = np.ones(len(places), dtype=np.int32)
     return csr_array((ones, (np.arange(len(places)), places)), shape=(len(places), count))
-
-
-def count_reached(graph: csr_array, holders: csr_array) -> Counts:
-    """Return, for each row of the graph, the number of people that it reaches."""
-    counts = []
-    for begin in range(0, graph.shape[0], _BLOCK):
-        report("verify", begin, graph.shape[0])
-        counts.append(np.diff((graph[begin : begin + _BLOCK] @ holders).indptr))
-    return np.concatenate([*counts, np.zeros(0, np.int64)]).astype(np.int64)
 
 
 def _any_by(flags: Bools, places: Codes, count: int) -> Bools:

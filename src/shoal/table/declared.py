@@ -1,12 +1,10 @@
-"""Undeclared types, domains, hierarchies and file settings.
+"""What a table declares, and what it does not; and keys, which identify the rows of a file.
 
-A differential-privacy claim must not depend on anything that was inferred from the records.
-
-A fingerprint of the declared schema of a table, for a ledger that belongs to one table.
-
-It depends on the schema only, not on the records.
-
-Keys: columns whose values identify the rows of a file, compared as text.
+`undeclared`               types, domains, hierarchies and file settings that were inferred: a
+differential-privacy claim must not depend on them
+`schema_fingerprint`       a digest of the declared schema, not of the records, for a ledger that
+belongs to one table
+`unique_keys`, `find_keys` columns whose values identify rows, compared as text
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from shoal.table.table import Table
 
 
 def undeclared(table: Table) -> tuple[str, ...]:
-    """List what must be declared before a differential-privacy claim about a table.
+    """Return what must be declared before a differential-privacy claim about a table.
 
     Every published column needs a declared type and a closed domain, and every hierarchy an origin
     other than the data. An empty result means that another record changes no type, label,

@@ -2,11 +2,13 @@
 
 Exact throughout: integers of any size, decimals, dates and text keep their value.
 
-Lists and structs without nested dictionaries, which would expose values of other rows.
-
-Numbers that keep their original text.
-
-`12.50` and `9.125` are numbers of one column, and each is published as it is written in the file.
+    `combined`, `with_missing`     any Arrow type or Python list as one plain array
+    `encode`                       codes into sorted distinct values
+    `texts`                        values as the text in which they are published
+    `positions`, `bounds`          values as numbers: dates in days, times in seconds
+    `plain_nested`, `nested_texts` lists and structs, without dictionaries of other rows' values
+    `Spelled`                      numbers that keep their text: `12.50` and `9.125` are numbers of
+                                   one column, and each is published as the file writes it
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError
 from shoal.support.arrays import Codes, Counts, Floats
+
+MAX_DIGITS = 76  # of the widest Arrow decimal
 
 
 def combined(data: Any, name: str) -> Any:
@@ -80,7 +84,7 @@ def _from_python(data: Any, name: str) -> Any:
         # the cause would contain a cell, so it is not chained
         raise InputError(
             f"column {name!r}: its values do not fit one type; give it one type, and numbers of "
-            "76 digits at most"
+            f"{MAX_DIGITS} digits at most"
         ) from None
 
 
@@ -136,7 +140,7 @@ def encode(data: Any, name: str) -> tuple[Codes, Any]:
 
 
 def encode_unchanged(array: Any, name: str) -> tuple[Codes, Any]:
-    """Return the same of a plain array whose empty texts are values: a column passed through."""
+    """Return codes and values as `encode` does, but empty texts are values."""
     if pa.types.is_null(array.type):
         array = array.cast(pa.string())
     try:
@@ -150,6 +154,7 @@ def encode_unchanged(array: Any, name: str) -> tuple[Codes, Any]:
     values = encoded.dictionary.take(order)
     if pa.types.is_temporal(values.type) and not pa.types.is_duration(values.type):
         _check_calendar(values, name)
+    # rank: from Arrow's order of first occurrence to sorted codes; the last entry is for missing
     rank = np.empty(len(values) + 1, dtype=np.int32)
     rank[order.to_numpy(zero_copy_only=False)] = np.arange(len(values), dtype=np.int32)
     rank[-1] = len(values)
@@ -178,10 +183,10 @@ def without_codes(cells: Any, missing: Sequence[str]) -> Any:
     if not pc.any(hit).as_py():
         return cells
     if pa.types.is_dictionary(cells.type):
-        whole = cells.unify_dictionaries() if isinstance(cells, pa.ChunkedArray) else cells
-        whole = whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
-        indices = pc.if_else(hit, pa.scalar(None, whole.indices.type), whole.indices)
-        return pa.DictionaryArray.from_arrays(indices, whole.dictionary, ordered=whole.type.ordered)
+        coded = cells.unify_dictionaries() if isinstance(cells, pa.ChunkedArray) else cells
+        coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+        indices = pc.if_else(hit, pa.scalar(None, coded.indices.type), coded.indices)
+        return pa.DictionaryArray.from_arrays(indices, coded.dictionary, ordered=coded.type.ordered)
     return pc.if_else(hit, pa.scalar(None, kind), plain)
 
 
@@ -243,9 +248,9 @@ def reorder(labels: Sequence[str | None], order: Sequence[Any], name: str) -> Co
     stated = listed_texts(order)
     if len(set(stated)) < len(stated):
         raise InputError(f"column {name!r}: its order names a value twice")
-    place = {text: rank for rank, text in enumerate(stated)}
+    rank_of = {text: rank for rank, text in enumerate(stated)}
     known = [text for text in labels if text is not None]
-    ranks = [place.get(text, -1) for text in known]
+    ranks = [rank_of.get(text, -1) for text in known]
     absent = ranks.count(-1)
     if absent:
         raise InputError(f"column {name!r}: its order leaves out {absent} of {len(known)} values")
@@ -471,7 +476,7 @@ def spelled(texts: Any, number: Any) -> Any:
 
 
 def is_spelled(kind: Any) -> bool:
-    """Whether values of this Arrow type are numbers that keep their text."""
+    """Return whether values of this Arrow type are numbers that keep their text."""
     return isinstance(kind, Spelled)
 
 
@@ -501,16 +506,22 @@ def fitted(cells: Any, texts: Any) -> Any:
     parts = [text.lstrip("-").partition(".") for text in plain.unique().drop_null().to_pylist()]
     places = max((len(part[2]) for part in parts), default=0)
     digits = places + max((len(part[0]) for part in parts), default=1)
-    kind = pa.decimal128(38, places) if digits <= 38 else pa.decimal256(76, places)
+    kind = decimal_type(digits, places)
     narrow = values.cast(kind)
     return pa.DictionaryArray.from_arrays(cells.indices, narrow) if coded else narrow
+
+
+def decimal_type(digits: int, scale: int) -> Any:
+    """Return the narrower of Arrow's exact types for this many digits."""
+    return pa.decimal128(38, scale) if digits <= 38 else pa.decimal256(MAX_DIGITS, scale)
 
 
 def spelling(texts: Any, codes: Codes) -> tuple[str, ...]:
     """Return one text for each number: the shortest that occurs, with zero without a minus.
 
     Parameters:
-        texts: Distinct texts. codes: (texts,) the number of each, from 0 and without gaps.
+        texts: Distinct texts.
+        codes: (texts,) the number of each, from 0 and without gaps.
     """
     ranked = pa.table(
         {

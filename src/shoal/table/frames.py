@@ -1,8 +1,9 @@
 """Frames to Arrow tables and back: pandas, polars and any Arrow C stream.
 
-The type of frame that a table was read from, so that a release has the same type.
-
-Times at midnight are dates: pandas has no type for dates, and stores them as times.
+`from_frame`                   a frame as an Arrow table; its index is not a column
+`Origin`, `origin_of`          the type of the frame, so that a release has the same type
+`to_pandas`, `to_polars`       an Arrow table as a frame
+`as_dates`, `with_dates_of`    pandas has no type for dates and stores them as times at midnight
 """
 
 from __future__ import annotations
@@ -23,29 +24,8 @@ from shoal.table.column import Role
 if TYPE_CHECKING:
     from shoal.table.table import Table
 
-
-def to_pandas(table: Any) -> Any:
-    """Return an Arrow table as a pandas frame."""
-    try:
-        import pandas  # noqa: F401
-    except ImportError:
-        raise MissingExtra("pandas", "frames") from None
-    try:
-        return table.to_pandas()
-    except pa.ArrowInvalid:  # the cause may quote a cell
-        raise InputError(
-            "a column has values that pandas cannot represent, such as times with nanoseconds; "
-            "use to_arrow or to_polars"
-        ) from None
-
-
-def to_polars(table: Any) -> Any:
-    """Return an Arrow table as a polars frame."""
-    try:
-        import polars
-    except ImportError:
-        raise MissingExtra("polars", "frames") from None
-    return polars.from_arrow(table)
+_DATE = r"^(\d{4}-\d{2}-\d{2})$"
+_MIDNIGHT = r"[ T]00:00:00(\.0+)?$"
 
 
 def is_spark_frame(data: Any) -> bool:
@@ -104,7 +84,7 @@ def _explain(error: Exception, names: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Where a table came from.
+    """The frame that a table was read from.
 
     library: `pandas`, `polars` or another one, whose releases are pyarrow tables.
     index: the labels of a pandas frame's rows, None elsewhere.
@@ -125,8 +105,28 @@ def origin_of(data: Any, table: Table) -> Table:
     return replace(table, origin=Origin(library, index))
 
 
-_DATE = r"^(\d{4}-\d{2}-\d{2})$"
-_MIDNIGHT = r"[ T]00:00:00(\.0+)?$"
+def to_pandas(table: Any) -> Any:
+    """Return an Arrow table as a pandas frame."""
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        raise MissingExtra("pandas", "frames") from None
+    try:
+        return table.to_pandas()
+    except pa.ArrowInvalid:  # the cause may quote a cell
+        raise InputError(
+            "a column has values that pandas cannot represent, such as times with nanoseconds; "
+            "use to_arrow or to_polars"
+        ) from None
+
+
+def to_polars(table: Any) -> Any:
+    """Return an Arrow table as a polars frame."""
+    try:
+        import polars
+    except ImportError:
+        raise MissingExtra("polars", "frames") from None
+    return polars.from_arrow(table)
 
 
 def as_dates(cells: Any) -> Any:
@@ -162,7 +162,8 @@ def with_dates_of(original: Table, data: Any) -> Any:
 def _in_form(cells: Any, kind: Any, generalized: bool) -> Any:
     """Return cells as dates or times, by the type of the original.
 
-    generalized: a date in text may be a label, which stands for all times of that day.
+    Parameters:
+        generalized: A date in text may be a label, which stands for all times of that day.
     """
     text = pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)
     if pa.types.is_date(kind):

@@ -1,6 +1,13 @@
 """A hierarchy: nested groupings of a domain, from single values to one root.
 
 Read and written in the CSV form of ARX: one line per value, `value;level 1;…;*`.
+
+    rows or recipe ─→ Hierarchy over all its values ─ aligned(column) ─→ over the column's codes
+
+    values            Malta  Japan  Spain
+    levels[0].groups      0      1      2      labels Malta, Japan, Spain
+    levels[1].groups      0      1      0      labels Europe, Asia
+    levels[2].groups      0      0      0      label  *
 """
 
 from __future__ import annotations
@@ -215,18 +222,23 @@ class Hierarchy:
         Group sizes and bounds are still those of the whole hierarchy. A missing value that the
         hierarchy does not list forms its own group below the root.
         """
-        place = {text: code for code, text in enumerate(self.values)}
-        absent = [t for t in column.labels if t is not None and t not in place]
+        code_of = {text: code for code, text in enumerate(self.values)}
+        absent = [t for t in column.labels if t is not None and t not in code_of]
         if absent:
             raise HierarchyError(
                 f"column {column.name!r}: its hierarchy lacks {len(absent)} of {column.known} "
                 "values; `shoal hierarchy check` lists them",
                 missing=absent,
             )
-        alone = column.missing is not None and None not in place
-        picks = np.array([place.get(t, -1) for t in column.labels], dtype=np.int64)
+        alone = column.missing is not None and None not in code_of
+        picks = np.array([code_of.get(t, -1) for t in column.labels], dtype=np.int64)
         ends = _leaf_bounds(self, column)
-        measured = [_on_ruler(level, self.ruler, column.ruler) for level in self.levels]
+        measured = [
+            level
+            if level.bounds is None
+            else replace(level, bounds=frozen(column.ruler.converted(level.bounds, self.ruler)))
+            for level in self.levels
+        ]
         ground = _restricted(measured[0], picks, alone, ends)
         bounds = None if ground.bounds is None else frozen(ground.bounds[ground.groups])
         codes = np.arange(column.domain, dtype=np.int32)
@@ -277,13 +289,8 @@ def _level(labels: Sequence[str | None], bounds: Mapping[str, tuple[float, float
     return Level(frozen(groups), tuple(number), frozen(leaves), limits)
 
 
-def _on_ruler(level: Level, old: Ruler, new: Ruler) -> Level:
-    if level.bounds is None:
-        return level
-    return replace(level, bounds=frozen(new.converted(level.bounds, old)))
-
-
 def _split_groups(fine: Level, coarse: Level) -> Counts:
+    """Return the groups of a level whose members are in several groups of the next."""
     low = np.full(len(fine), len(coarse), dtype=np.int64)
     high = np.full(len(fine), -1, dtype=np.int64)
     np.minimum.at(low, fine.groups, coarse.groups)

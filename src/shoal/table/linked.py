@@ -1,17 +1,15 @@
-"""Combinations of rows: how many people have each multiset of at most m rows that one person has.
+"""Rows of one person that are seen together: every few of them, or all that an identifier links.
 
-The counting behind kᵐ-anonymity. An event is the class of a row: all cells that the row publishes.
-A person has a multiset of events if she has each of them at least as often. The set form is by
-Terrovitis, Mamoulis & Kalnis, "Privacy-preserving anonymization of set-valued data", VLDB 2008; it
-does not cover two rows with equal cells.
+    `count_combinations`  for kᵐ-anonymity: how many people have each multiset of at most m rows
+    `link_rows`           for published identifiers: anyone who sees a pseudonym sees all rows of a
+                          person, who then hides only among people whose linked rows show the same
+                          set of quasi-identifier values; so a class is a set of such people
+    `Replaced`            an identifier in its published form, and whether it links rows
 
-Rows that a published identifier links, and the guarantee for the person behind them.
-
-Anyone who sees a pseudonym sees all rows of one person together. A person then hides only among
-people whose linked rows show the same set of quasi-identifier values, so a class is a set of such
-people: rows are in one class if they and the whole sets of rows they are linked to look the same.
-
-Identifiers in their published form: pseudonyms and other replacements of a column.
+An event is the class of a row: all cells that the row publishes. A person has a multiset of events
+if she has each of them at least as often. The set form is by Terrovitis, Mamoulis & Kalnis,
+"Privacy-preserving anonymization of set-valued data", VLDB 2008; it does not cover two rows with
+equal cells.
 """
 
 from __future__ import annotations
@@ -33,7 +31,8 @@ from shoal.table.table import Table
 
 _MAX_OF_PERSON = 1_000_000_000  # combinations of the rows of one person
 _MAX_IN_ALL = 10_000_000_000  # combinations of the rows of each person, added up
-_STEPS = 50  # reports of progress
+_REPORTS = 50  # of progress
+_PROFILE = "the rows linked to this one"  # the name of a quasi-identifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +84,15 @@ def count_combinations(
     rows = np.bincount(owners, weights=sizes, minlength=total)
     most = int(min(events, rows.max()))
     times = np.minimum(sizes, most).astype(np.int32)
-    _refuse_many(owners, times, total, most)
+    _check_countable(owners, times, total, most)
     support = np.bincount(held, minlength=count)
     rare |= support < k
     below[owners[support[held] < k]] = True
     alone[owners[support[held] == 1]] = True
     fewest = int(support.min())
     if most > 1:
-        # an event that nobody else has decides every multiset with it, so the walk leaves it out:
-        # but all other events of its owner are then rare too, in a multiset of two
+        # Every multiset with an event that nobody else has is rare. So the walk leaves such events
+        # out, but all other events of their owner are rare too, in a multiset of the two.
         whole = below.copy()
         shared = support[held] > 1
         found = _walk(owners[shared], held[shared], times[shared], total, count, most, k)
@@ -109,9 +108,12 @@ def count_combinations(
 def _walk(
     owners: Codes, held: Codes, times: Codes, people: int, events: int, most: int, k: int
 ) -> Any:
-    """Return what all multisets show; owners, held: (pairs,) ordered by person.
+    """Return what all multisets show, as `Found`.
 
     Events with few people come first, because their multisets have the fewest extensions.
+
+    Parameters:
+        owners, held, times: (pairs,) a person, an event and how often, ordered by person.
     """
     from shoal.table._combinations import Entries, Found, Walk, walk_cells
 
@@ -139,10 +141,10 @@ def _walk(
         *(np.zeros(depths, np.int64) for _ in range(4)),
     )
     entries = Entries(owners, cells, times, begins, by_cell)
-    ends = np.searchsorted(np.cumsum(later), np.linspace(0, later.sum(), _STEPS + 1)[1:])
+    ends = np.searchsorted(np.cumsum(later), np.linspace(0, later.sum(), _REPORTS + 1)[1:])
     begin = 0
     for step, end in enumerate([*(ends[:-1] + 1).tolist(), events]):
-        report("count combinations", step, _STEPS)
+        report("count combinations", step, _REPORTS)
         walk_cells(begin, max(end, begin), k, most, entries, found, work)
         begin = max(end, begin)
     return found._replace(rare=found.rare[place])
@@ -156,7 +158,7 @@ def _later(owners: Codes, cells: Codes, times: Codes, people: int, events: int) 
     return np.bincount(cells, weights=after, minlength=events).astype(np.int64)
 
 
-def _refuse_many(owners: Codes, times: Codes, people: int, most: int) -> None:
+def _check_countable(owners: Codes, times: Codes, people: int, most: int) -> None:
     """Reject people with more combinations than can be counted.
 
     Raises:
@@ -205,9 +207,6 @@ def count_multisets(owners: Codes, times: Codes, people: int, most: int) -> Floa
     return found
 
 
-_PROFILE = "the rows linked to this one"
-
-
 def link_rows(table: Table, identifiers: Sequence[Any], *, as_profiles: bool = True) -> Table:
     """Return published rows with one more quasi-identifier: what the linked rows show.
 
@@ -217,7 +216,7 @@ def link_rows(table: Table, identifiers: Sequence[Any], *, as_profiles: bool = T
     Parameters:
         table: The published rows.
         identifiers: The published columns that link them, as Arrow arrays.
-        as_profiles: Without, the quasi-identifiers stay as they are: for a guarantee that covers
+        as_profiles: With False the quasi-identifiers stay as they are, for a guarantee that covers
             combinations of rows of a person.
     """
     sets = linked_sets(identifiers, table.counts)
@@ -225,7 +224,7 @@ def link_rows(table: Table, identifiers: Sequence[Any], *, as_profiles: bool = T
 
 
 def link_sets(table: Table, sets: Codes | None, *, as_profiles: bool = True) -> Table:
-    """As `link_rows`, by the number of the set that each row is linked to; None for no links."""
+    """Return the table as `link_rows` does, by the set of linked rows of each row, or None."""
     if sets is None or not len(table):
         return table
     linked = Unit((), sets, int(sets.max()) + 1)
@@ -252,13 +251,13 @@ def linked_sets(identifiers: Sequence[Any], counts: Counts | None = None) -> Cod
     """
     sets: Codes | None = None
     for cells in identifiers:
-        found = _equal_cells(cells, counts)
-        if found is None:
+        equal = _equal_cells(cells, counts)
+        if equal is None:
             continue
         if sets is None:
-            sets = found
+            sets = equal
         else:
-            one, other = (Unit((), ids, int(ids.max()) + 1) for ids in (sets, found))
+            one, other = (Unit((), ids, int(ids.max()) + 1) for ids in (sets, equal))
             sets = joined(one, other).ids
     return sets
 
@@ -293,10 +292,7 @@ def representatives(sets: Codes, columns: Sequence[Column]) -> Counts:
 
 
 def is_constant(column: Column, sets: Codes, first: Counts) -> bool:
-    """Return whether all rows of a set have the same value.
-
-    first: (sets,) a row of each set.
-    """
+    """Return whether all rows of each set have one value; `first` is a row of each set."""
     return bool(np.array_equal(column.codes[first][sets], column.codes))
 
 

@@ -2,11 +2,10 @@
 
 Guarantees about people never count rows: one person with five rows is one person.
 
-Grouping of equal rows: dense ids for equal tuples of codes.
-
-The only place that groups rows. Codes are packed into keys, which are sorted unless few are
-possible; if a key and a row number would exceed 62 bits, the codes packed so far are first replaced
-by dense ids.
+    `Unit`                 the person of each row, by the columns that identify people
+    `deciding_identifier`  whether identifiers repeat, if no such column is declared
+    `group`, `group_keys`  dense ids of equal rows; the only place that groups rows: codes are
+                           packed into keys, which are sorted unless few are possible
 """
 
 from __future__ import annotations
@@ -37,6 +36,8 @@ _EVENT = (
     r"|invoice|claim|sample|specimen|incident|accident|session|entry|besuch|aufnahme|fall|beleg"
 )
 _NUMBER = r"(_(id|nr|nbr|no|num|ref|key|hash)|number|nummer|id|nr|nbr)$"
+_KEY_LIMIT = 2**62  # so that a key and a row number fit in one int64
+_FEW = 2**16  # keys below this, or below the number of rows, are not sorted
 _KIND = r"(^|_)(type|kind|class|group|category|status|typ|art|gruppe)"
 
 
@@ -76,13 +77,13 @@ class Unit:
                     "fill them in or remove these rows"
                 )
             encoded.append(encoding.encode(cells, name))
-        found = group([codes for codes, _ in encoded], [len(values) for _, values in encoded])
-        return cls(tuple(columns), found.ids, len(found))
+        people = group([codes for codes, _ in encoded], [len(values) for _, values in encoded])
+        return cls(tuple(columns), people.ids, len(people))
 
     def take(self, rows: Any) -> Unit:
         """Return the units of some rows, renumbered without gaps."""
-        found = group_keys(self.ids[rows].astype(np.int64))
-        return Unit(self.columns, found.ids, len(found))
+        people = group_keys(self.ids[rows].astype(np.int64))
+        return Unit(self.columns, people.ids, len(people))
 
 
 def joined(person: Unit, household: Unit) -> Unit:
@@ -158,9 +159,10 @@ def deciding_identifier(data: Any, identifiers: Sequence[str]) -> Deciding | Non
 def deciding_of(
     identifiers: Sequence[str], count: Callable[[str], Deciding | None]
 ) -> Deciding | None:
-    """Return the identifier that decides who the people are.
+    """Return the identifier that decides who the people are, from its name and counts.
 
-    count: counts the values of an identifier; None if it is free text or cannot be compared.
+    Parameters:
+        count: Counts the values of an identifier; None if it is free text or cannot be compared.
     """
     numbers = [name for name in identifiers if not is_free_text(name)]
     best = max(map(_kind_of_name, numbers), default=0)
@@ -208,13 +210,9 @@ def check_repeated(data: Any, identifiers: Sequence[str]) -> None:
     Raises:
         RepeatedIdentifier: The deciding identifier has repeated values.
     """
-    found = deciding_identifier(data, identifiers)
-    if found is not None and found.repeats:
-        raise RepeatedIdentifier(found.column, found.distinct, found.filled)
-
-
-_KEY_LIMIT = 2**62
-_FEW = 2**16  # keys below this, or below the number of rows, are not sorted
+    deciding = deciding_identifier(data, identifiers)
+    if deciding is not None and deciding.repeats:
+        raise RepeatedIdentifier(deciding.column, deciding.distinct, deciding.filled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,7 +270,7 @@ def _packed(columns: Iterable[Codes | Counts], domains: Sequence[int]) -> tuple[
     limit = _KEY_LIMIT >> len(keys).bit_length()  # so that keys can be sorted with their rows
     for codes, domain in zip(each, domains[1:], strict=True):
         width = max(int(domain), 1)
-        if bound > limit // width:
+        if bound > limit // width:  # the next key would be too long: replace keys by dense ids
             packed = group_keys(keys)
             keys, bound = packed.ids.astype(np.int64), len(packed)
         keys *= width
@@ -329,8 +327,12 @@ def _group_by_marks(keys: Counts, span: int) -> Grouping:
 def _sort_packed(keys: Counts, bits: int) -> tuple[Counts, Bools]:
     """Return the stable order of keys, and where a new key begins in it.
 
-    keys: overwritten. bits: of a row number. Key and row are sorted as one number, which is several
-    times faster than a stable sort of positions.
+    Key and row number are sorted as one number, key first, which is several times faster than a
+    stable sort of positions.
+
+    Parameters:
+        keys: Overwritten.
+        bits: Width of a row number.
     """
     keys <<= bits
     keys |= np.arange(len(keys))

@@ -1,9 +1,8 @@
 """Recipes for hierarchies: intervals, quantiles, masks, dates, trees, orderings, random trees.
 
-Each takes a column (or plain values) and returns a hierarchy over its known values; a schema names
-a recipe and its argument, `{intervals: [5, 10, 20]}`.
-
-Random hierarchies over a domain, as a baseline for experiments.
+Each takes a column (or plain values) and returns a hierarchy over its known values. A schema names
+a recipe and its argument, `{intervals: [5, 10, 20]}`, for `build`. `suggest` drafts a hierarchy for
+any column; `random` is a baseline for experiments.
 """
 
 from __future__ import annotations
@@ -47,58 +46,50 @@ __all__ = [
     "suppression",
     "tree",
 ]
+_MAX_QUANTILES = 1_000_000  # groups of one level
+_LONGEST_CODE = 64  # characters of a value that a mask is suggested for
 
 
-def random(column: Any, seed: int = 0, *, ordered: bool = True) -> Hierarchy:
-    """Draw a random tree with all leaves at one depth, after de Spoelberch (2020), 3.3.2.
-
-    The domain is split at random into two or three consecutive parts (with more, nearly all trees
-    would be flat), again and again, down to single values; then every branch is cut to the depth
-    of the shallowest leaf.
+def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
+    """Build the hierarchy of a recipe such as `{"mask": "right"}`.
 
     Parameters:
-        column: A `Column`, or plain values.
-        seed: The same seed gives the same tree.
-        ordered: Whether the parts are neighbours in the order of the values; False shuffles the
-            values first.
+        column: The column.
+        recipe: The name of one of the `RECIPES` with its first argument; further arguments by name.
 
     Returns:
         The hierarchy over the values, or over the declared domain of the column.
 
     Raises:
-        InputError: The seed is not a whole number of 0 or more, or `ordered` is not a truth value.
+        InputError: The recipe is unknown, or its arguments are wrong.
+        HierarchyError: The groups of the recipe are not nested.
 
-    >>> random([1, 2, 3, 4, 5, 6], seed=1).rows()[0]
-    ('1', '{1, 2, 3}', '*')
+    >>> build(Column.encode("age", [21, 37]), {"intervals": [10], "origin": 5}).rows()
+    [('21', '[15, 25[', '*'), ('37', '[35, 45[', '*')]
     """
-    column = over_domain(column)
-    if not is_whole(seed) or seed < 0 or not isinstance(ordered, bool):
-        raise refusal(
-            column, "random", "seed must be a whole number, 0 or more, and ordered true or false"
-        )
-    labels = known_labels(column)
-    generator = np.random.default_rng(seed)
-    order = np.arange(len(labels)) if ordered else generator.permutation(len(labels))
-    levels = [[np.asarray(order)]]
-    while all(len(part) > 1 for part in levels[-1]):
-        levels.append([piece for part in levels[-1] for piece in _split(part, generator)])
-    names: list[list[str]] = [[""] * len(labels) for _ in levels[1:-1]]
-    for row, parts in zip(names, levels[1:-1], strict=True):
-        for part in parts:
-            text = "{" + ", ".join(labels[i] for i in sorted(part)) + "}"
-            for i in part:
-                row[i] = text
-    return nested(column, labels, names[::-1], fixed=False)
-
-
-def _split(part: Any, generator: np.random.Generator) -> list[Any]:
-    pieces = int(generator.integers(2, min(len(part), 3) + 1))
-    cuts = generator.choice(np.arange(1, len(part)), size=pieces - 1, replace=False)
-    return np.split(part, np.sort(cuts))
-
-
-_MAX_QUANTILES = 1_000_000  # groups of one level
-_LONGEST_CODE = 64  # characters of a value that a mask is suggested for
+    names = [name for name in recipe if name in RECIPES] if isinstance(recipe, Mapping) else []
+    if len(names) != 1:
+        known = ", ".join((*RECIPES, "from"))
+        raise InputError(f"column {column.name!r}: hierarchy must be a file or one of {known}")
+    name = names[0]
+    options = {key: value for key, value in recipe.items() if key != name}
+    argument = recipe[name]
+    arguments = [] if argument is None or argument is True else [argument]
+    if name != "tree" and isinstance(argument, Mapping):
+        arguments, options = [], {**options, **argument}
+    try:
+        return RECIPES[name](column, *arguments, **options)
+    except HierarchyError as error:
+        message = str(error).removeprefix("hierarchy: ")
+        raise HierarchyError(
+            f"column {column.name!r}: {name}: {message}", error.missing, error.not_nested
+        ) from None
+    except ShoalError:
+        raise
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
+        raise InputError(
+            f"column {column.name!r}: hierarchy {name!r} has invalid arguments"
+        ) from None
 
 
 def quantiles(column: Any, groups: Sequence[int]) -> Hierarchy:
@@ -285,6 +276,54 @@ def _paths(nested: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield ("" if nested is None else str(nested), *above)
 
 
+def random(column: Any, seed: int = 0, *, ordered: bool = True) -> Hierarchy:
+    """Draw a random tree with all leaves at one depth, after de Spoelberch (2020), 3.3.2.
+
+    The domain is split at random into two or three consecutive parts (with more, nearly all trees
+    would be flat), again and again, down to single values; then every branch is cut to the depth
+    of the shallowest leaf.
+
+    Parameters:
+        column: A `Column`, or plain values.
+        seed: The same seed gives the same tree.
+        ordered: Whether the parts are neighbours in the order of the values; False shuffles the
+            values first.
+
+    Returns:
+        The hierarchy over the values, or over the declared domain of the column.
+
+    Raises:
+        InputError: The seed is not a whole number of 0 or more, or `ordered` is not a truth value.
+
+    >>> random([1, 2, 3, 4, 5, 6], seed=1).rows()[0]
+    ('1', '{1, 2, 3}', '*')
+    """
+    column = over_domain(column)
+    if not is_whole(seed) or seed < 0 or not isinstance(ordered, bool):
+        raise refusal(
+            column, "random", "seed must be a whole number, 0 or more, and ordered true or false"
+        )
+    labels = known_labels(column)
+    generator = np.random.default_rng(seed)
+    order = np.arange(len(labels)) if ordered else generator.permutation(len(labels))
+    levels = [[np.asarray(order)]]
+    while all(len(part) > 1 for part in levels[-1]):
+        levels.append([piece for part in levels[-1] for piece in _split(part, generator)])
+    names: list[list[str]] = [[""] * len(labels) for _ in levels[1:-1]]
+    for row, parts in zip(names, levels[1:-1], strict=True):
+        for part in parts:
+            text = "{" + ", ".join(labels[i] for i in sorted(part)) + "}"
+            for i in part:
+                row[i] = text
+    return nested(column, labels, names[::-1], fixed=False)
+
+
+def _split(part: Any, generator: np.random.Generator) -> list[Any]:
+    pieces = int(generator.integers(2, min(len(part), 3) + 1))
+    cuts = generator.choice(np.arange(1, len(part)), size=pieces - 1, replace=False)
+    return np.split(part, np.sort(cuts))
+
+
 def suppression(column: Any) -> Hierarchy:
     """Keep or suppress: each value directly below the root.
 
@@ -344,45 +383,3 @@ RECIPES: dict[str, Callable[..., Hierarchy]] = {
     "random": random,
     "suppression": suppression,
 }
-
-
-def build(column: Column, recipe: Mapping[str, Any]) -> Hierarchy:
-    """Build the hierarchy of a recipe such as `{"mask": "right"}`.
-
-    Parameters:
-        column: The column.
-        recipe: The name of one of the `RECIPES` with its first argument; further arguments by name.
-
-    Returns:
-        The hierarchy over the values, or over the declared domain of the column.
-
-    Raises:
-        InputError: The recipe is unknown, or its arguments are wrong.
-        HierarchyError: The groups of the recipe are not nested.
-
-    >>> build(Column.encode("age", [21, 37]), {"intervals": [10], "origin": 5}).rows()
-    [('21', '[15, 25[', '*'), ('37', '[35, 45[', '*')]
-    """
-    names = [name for name in recipe if name in RECIPES] if isinstance(recipe, Mapping) else []
-    if len(names) != 1:
-        known = ", ".join((*RECIPES, "from"))
-        raise InputError(f"column {column.name!r}: hierarchy must be a file or one of {known}")
-    name = names[0]
-    options = {key: value for key, value in recipe.items() if key != name}
-    argument = recipe[name]
-    arguments = [] if argument is None or argument is True else [argument]
-    if name != "tree" and isinstance(argument, Mapping):
-        arguments, options = [], {**options, **argument}
-    try:
-        return RECIPES[name](column, *arguments, **options)
-    except HierarchyError as error:
-        message = str(error).removeprefix("hierarchy: ")
-        raise HierarchyError(
-            f"column {column.name!r}: {name}: {message}", error.missing, error.not_nested
-        ) from None
-    except ShoalError:
-        raise
-    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):
-        raise InputError(
-            f"column {column.name!r}: hierarchy {name!r} has invalid arguments"
-        ) from None

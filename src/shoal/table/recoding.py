@@ -2,28 +2,20 @@
 
 Every method produces this form, and metrics, checks and exporters read only this form.
 
-Labels of subsets: their text, the bounds that it states, and whether the two agree.
+    column   31 33 47 48          the original values
+    codes     0  0  1  1          (rows,) the dictionary entry of each row
+    subsets  {31, 33} {47, 48}    (entries,) the values that each may stand for
+    labels   [30, 40[ [40, 50[    (entries,) the published text
 
-Published cells as numbers: the two ends of a range, for analysis.
-
-The ends follow from the label only: a cell that shows an interval of a hierarchy has the ends of
-the interval, not those of its original values, and a hidden cell has none.
-
-Subsets of a domain: the possible values of a released cell.
-
-Each subset is a short list of runs of consecutive codes, so a range over a million values needs as
-little memory as a single value.
-
-Cells that cover the values of a group: a range, a set, an ancestor, a representative.
-
-All are computed from the value counts of each group, so rows are read only once.
+Four summaries of a group of rows make such cells (`ranges`, `sets`, `ancestors`,
+`representatives`), all from the value counts of each group, so rows are read only once. Published
+cells as numbers, for analysis: `with_bounds`, `with_intervals`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -34,11 +26,21 @@ from shoal.errors import InputError, unknown
 from shoal.support.arrays import Bools, Codes, Counts, Floats, frozen, narrowest
 from shoal.table.classes import Histogram
 from shoal.table.column import Column, Kind
-from shoal.table.encoding import is_text
 from shoal.table.hierarchy import ROOT
+from shoal.table.subsets import (
+    Subsets,
+    agree,
+    hierarchy_bounds,
+    member_bounds,
+    range_labels,
+    set_labels,
+)
 
 Summary = Literal["range", "set", "representative"]
+Cells = Literal["text", "bounds", "interval"]
+_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a second
 NO_LEVEL = -1
+_BITS = 62  # a set over at most this many values fits in one integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +119,13 @@ class Recoding:
             as_text: Always use text, so that the type reveals nothing about other cells.
         """
         codes = self.codes[rows]
-        place = {text: code for code, text in enumerate(self.column.labels)}
+        code_of = {text: code for code, text in enumerate(self.column.labels)}
         used = np.flatnonzero(np.bincount(codes, minlength=len(self.labels)))
         dense = np.zeros(len(self.labels), dtype=narrowest(len(used)))
         dense[used] = np.arange(len(used))
         texts = [self.labels[entry] for entry in used.tolist()]
-        ground = [place.get(text, -1) for text in texts]
+        ground = [code_of.get(text, -1) for text in texts]
+        # all cells are single values: keep their type
         if min(ground, default=0) >= 0 and not as_text:
             cells = self.column.values.take(pa.array(ground, pa.int32()))
         else:
@@ -167,10 +170,10 @@ class Recoding:
         """Return the recoding with the whole domain in these rows."""
         if not rows.any():
             return self
-        found = np.flatnonzero(self.subsets.whole & [text == ROOT for text in self.labels])
-        entry = int(found[0]) if len(found) else len(self.labels)
+        roots = np.flatnonzero(self.subsets.whole & [text == ROOT for text in self.labels])
+        entry = int(roots[0]) if len(roots) else len(self.labels)
         codes = np.where(rows, np.int32(entry), self.codes)
-        if len(found):
+        if len(roots):
             return replace(self, codes=codes)
         whole = Recoding.suppressed(self.column)
         levels = self.levels
@@ -252,151 +255,122 @@ def _append(values: Floats | None, more: Floats | None) -> Floats | None:
     return None if values is None or more is None else np.append(values, more)
 
 
-# inside a range or set such a text cannot be parsed back as one value
-_MISREAD = r'^$|^"|^missing$|,|^\s|\s$| or missing$'
-
-
-def range_labels(column: Column, subsets: Subsets) -> tuple[str | None, ...]:
-    """Return ranges as text: `7`, `[3, 7]`, `[3, 7] or missing`, `*` for all."""
-    last = subsets.last_below(column.known)
-    missing = np.zeros(len(subsets), dtype=np.bool_)
+def ranges(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
+    """Publish `[least, greatest]` of each group, with a note if some values are missing."""
+    first = pairs.codes[pairs.indptr[:-1]]
+    last = pairs.codes[pairs.indptr[1:] - 1]
+    with_missing = np.zeros(len(first), dtype=np.bool_)
     if column.missing is not None:
-        missing = subsets.last == column.missing
-    inside = member_texts(column)
-    return tuple(
-        ROOT
-        if whole and column.domain > 1
-        else _range_text(column, inside, int(f), int(e), bool(m))
-        for f, e, m, whole in zip(subsets.first, last, missing, subsets.whole, strict=True)
-    )
+        with_missing = last == column.missing
+        before = pairs.codes[np.maximum(pairs.indptr[1:] - 2, 0)]
+        last = np.where(with_missing & (first < column.missing), before, last)
+    keys = (first.astype(np.int64) * column.domain + last) * 2 + with_missing
+    _, sample, entry = np.unique(keys, return_index=True, return_inverse=True)
+    subsets = _with_missing(column, first[sample], last[sample], with_missing[sample])
+    return Recoding(column, _per_row(entry, ids), subsets, range_labels(column, subsets))
 
 
-def _range_text(
-    column: Column, inside: Sequence[str | None], first: int, last: int, missing: bool
-) -> str | None:
-    if last < 0:
-        return None
-    if first == last and not missing:
-        return column.labels[first]
-    text = inside[first] if first == last else f"[{inside[first]}, {inside[last]}]"
-    return f"{text} or missing" if missing else text
+def _with_missing(column: Column, first: Codes, last: Codes, missing: Bools) -> Subsets:
+    """Return the ranges first … last, with the missing code added where `missing` is set."""
+    if column.missing is None or not missing.any():
+        return Subsets.ranges(column.domain, first, last)
+    # the missing code follows the greatest known one, so a range may touch it
+    extra = missing & (last < column.missing - 1)
+    stops = np.where(missing & ~extra, column.missing, last)
+    indptr = np.concatenate(([0], np.cumsum(1 + extra)))
+    starts = np.insert(first, np.flatnonzero(extra) + 1, column.missing)
+    ends = np.insert(stops, np.flatnonzero(extra) + 1, column.missing)
+    return Subsets(column.domain, indptr, starts.astype(np.int32), (ends + 1).astype(np.int32))
 
 
-def set_labels(column: Column, subsets: Subsets) -> tuple[str | None, ...]:
-    """Return sets as text: `a`, `{a, b}`, `*` for all."""
-    indptr, members = subsets.flat()
-    shown = pa.array(member_texts(column), pa.string()).fill_null("missing")
-    listed = pa.ListArray.from_arrays(pa.array(indptr, pa.int32()), shown.take(pa.array(members)))
-    joined = pc.binary_join(listed, ", ")
-    braced = pc.binary_join_element_wise("{", joined, "}", "").to_pylist()
-    single = [column.labels[first] for first in subsets.first.tolist()]
-    return tuple(
-        ROOT if whole and column.domain > 1 else one if size == 1 else many
-        for whole, size, one, many in zip(
-            subsets.whole.tolist(), subsets.sizes.tolist(), single, braced, strict=True
-        )
-    )
+def sets(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
+    """Publish the set of values of each group."""
+    sample, entry = _distinct_sets(column, pairs)
+    lengths = np.diff(pairs.indptr)[sample]
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    starts = np.repeat(pairs.indptr[sample] - indptr[:-1], lengths)
+    members = pairs.codes[starts + np.arange(int(indptr[-1]))]
+    subsets = Subsets.of_members(column.domain, indptr, members)
+    return Recoding(column, _per_row(entry, ids), subsets, set_labels(column, subsets))
 
 
-def member_texts(column: Column) -> tuple[str | None, ...]:
-    """Return each value as written in a range or set, quoted if needed: `{"a, b", c}`."""
-    if not is_text(column.values.type):
-        return column.labels
-    plain = pa.array(column.labels, pa.string())
-    misread = pc.fill_null(pc.match_substring_regex(plain, _MISREAD), False)
-    if not pc.any(misread).as_py():
-        return column.labels
-    doubled = pc.replace_substring(plain, '"', '""')
-    quoted = pc.binary_join_element_wise('"', doubled, '"', "")
-    return tuple(pc.if_else(misread, quoted, plain).to_pylist())
+def _distinct_sets(column: Column, pairs: Histogram) -> tuple[Counts, Counts]:
+    """Return one group for each distinct set, and the distinct set of each group."""
+    if column.domain <= _BITS:
+        bits = np.left_shift(np.int64(1), pairs.codes.astype(np.int64))
+        masks = np.bitwise_or.reduceat(bits, pairs.indptr[:-1])
+        _, sample, entry = np.unique(masks, return_index=True, return_inverse=True)
+        return sample, entry
+    # sums of random numbers distinguish sets; the check of the release would detect a collision,
+    # and the seed is fixed so that the order of entries is the same in every run
+    signs = np.random.default_rng(0).integers(0, 2**63, (2, column.domain), dtype=np.uint64)
+    sums = [np.add.reduceat(sign[pairs.codes], pairs.indptr[:-1]) for sign in signs]
+    order = np.lexsort(sums)
+    fresh = np.ones(len(order), dtype=np.bool_)
+    fresh[1:] = np.any([np.diff(total[order]) != 0 for total in sums], axis=0)
+    entry = np.empty(len(order), dtype=np.int64)
+    entry[order] = np.cumsum(fresh) - 1
+    return order[fresh], entry
 
 
-def agree(
-    column: Column, subsets: Subsets, texts: Sequence[str | None], levels: Codes | None
-) -> Bools:
-    """Return, for each entry, whether its text matches its subset.
+def ancestors(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
+    """Publish the lowest common ancestor of each group's values."""
+    assert column.hierarchy is not None
+    levels = column.hierarchy.levels
+    # number the groups of all levels through, so that an entry is a single number
+    offsets = np.concatenate(([0], np.cumsum([len(level) for level in levels])))
+    chosen = np.full(len(pairs.indptr) - 1, -1, dtype=np.int64)
+    for height, level in enumerate(levels):
+        groups = level.groups[pairs.codes]
+        least = np.minimum.reduceat(groups, pairs.indptr[:-1])
+        most = np.maximum.reduceat(groups, pairs.indptr[:-1])
+        settled = (chosen < 0) & (least == most)  # the lowest level with one group for all values
+        chosen[settled] = offsets[height] + least[settled]
+    used, entry = np.unique(chosen, return_inverse=True)
+    at = np.searchsorted(offsets, used, side="right") - 1
+    places = list(zip(at.tolist(), (used - offsets[at]).tolist(), strict=True))
+    by_level = [Subsets.of_groups(level.groups, len(level)) for level in levels]
+    subsets = Subsets.joined(by_level).take(used)
+    texts = tuple(levels[h].labels[g] for h, g in places)
+    bounds = None
+    if all(level.bounds is not None for level in levels):
+        bounds = np.concatenate([level.bounds for level in levels if level.bounds is not None])
+        bounds = bounds[used]
+    low, high = hierarchy_bounds(column, subsets, bounds)
+    codes = _per_row(entry, ids)
+    return Recoding(column, codes, subsets, texts, low, high, at.astype(np.int32))
 
-    An entry with a hierarchy level is a group of that level with its label; any other entry is a
-    range, a set or one of its members. The root may stand for the whole domain.
+
+def representatives(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
+    """Publish one value for each group: its median if ordered, else its most frequent value.
+
+    Its subset is still the range or set of the group, so that losses are not underestimated.
     """
-    given = np.array(texts, dtype=object)
-    matches: Bools = subsets.whole & (given == ROOT)
-    heights = np.full(len(subsets), -1, dtype=np.int32) if levels is None else levels
-    for height in np.unique(heights[~matches]).tolist():
-        entries = np.flatnonzero(~matches & (heights == height))
-        check = _are_plain if height < 0 else partial(_are_groups, height)
-        matches[entries] = check(column, subsets.take(entries), given[entries])
-    return matches
-
-
-def _are_groups(height: int, column: Column, subsets: Subsets, texts: Any) -> Bools:
-    if column.hierarchy is None or height > column.hierarchy.height:
-        return np.zeros(len(subsets), dtype=np.bool_)
-    level = column.hierarchy.levels[height]
-    groups = level.groups[subsets.first]
-    meant = Subsets.of_groups(level.groups, len(level)).take(groups)
-    alike: Bools = np.array(level.labels, dtype=object)[groups] == texts
-    return alike & subsets.equal(meant)
-
-
-def _are_plain(column: Column, subsets: Subsets, texts: Any) -> Bools:
-    place = {text: code for code, text in enumerate(column.labels)}
-    codes = np.array([place.get(text, -1) for text in texts.tolist()], dtype=np.int32)
-    matches = (codes >= 0) & subsets.hold(np.arange(len(subsets), dtype=np.int32), codes)
+    cover = ranges(column, ids, pairs) if column.ordered else sets(column, ids, pairs)
+    owners = np.repeat(np.arange(len(pairs.indptr) - 1), np.diff(pairs.indptr))
     if column.ordered:
-        rest = np.flatnonzero(~matches & _without_gaps(column, subsets))
-        matches[rest] = (
-            np.array(range_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
-        )
-    rest = np.flatnonzero(~matches)
-    if len(rest):
-        matches[rest] = (
-            np.array(set_labels(column, subsets.take(rest)), dtype=object) == texts[rest]
-        )
-    return matches
+        # lay the rows of all groups end to end, sorted: the median is at the middle of its stretch
+        upto = np.cumsum(pairs.counts)
+        before = np.concatenate(([0], upto))[pairs.indptr]
+        half = (np.diff(before) + 1) // 2 + before[:-1]
+        chosen = np.searchsorted(upto, half, side="left")
+    else:
+        order = np.lexsort((pairs.codes, -pairs.counts, owners))
+        chosen = order[pairs.indptr[:-1]]
+    middle = pairs.codes[chosen]
+    by_group = np.zeros(len(middle), dtype=np.int64)
+    by_group[ids[ids >= 0]] = cover.codes[ids >= 0]
+    keys = by_group * column.domain + middle
+    used, entry = np.unique(keys, return_inverse=True)
+    subsets = cover.subsets.take(used // column.domain)
+    texts = tuple(column.labels[int(code)] for code in used % column.domain)
+    levels = np.full(len(used), NO_LEVEL, dtype=np.int32)
+    return Recoding(column, _per_row(entry, ids), subsets, texts, levels=levels)
 
 
-def _without_gaps(column: Column, subsets: Subsets) -> Bools:
-    """Return which subsets are runs of known values, with or without the missing value."""
-    known = subsets.sizes
-    if column.missing is not None:
-        known = known - (subsets.last == column.missing)
-    gapless: Bools = subsets.last_below(column.known) - subsets.first + 1 == known
-    return gapless
-
-
-def member_bounds(column: Column, subsets: Subsets) -> tuple[Floats, Floats]:
-    """Return least and greatest member as positions; NaN if an entry is only missing."""
-    if not column.known:
-        nowhere = frozen(np.full(len(subsets), np.nan))
-        return nowhere, nowhere
-    last = subsets.last_below(column.known)
-    only_missing = last < 0
-    low = np.where(only_missing, np.nan, column.positions[subsets.first])
-    high = np.where(only_missing, np.nan, column.positions[np.maximum(last, 0)])
-    whole = subsets.whole
-    if column.domain > 1 and whole.any():
-        low[whole], high[whole] = column.extent
-    return frozen(low), frozen(high)
-
-
-def hierarchy_bounds(
-    column: Column, subsets: Subsets, published: Floats | None
-) -> tuple[Floats | None, Floats | None]:
-    """Return the published bounds of hierarchy groups, clipped to the column's extent."""
-    if not column.ordered:
-        return None, None
-    low, high = member_bounds(column, subsets)
-    if published is None or column.kind is Kind.ORDINAL:
-        return low, high
-    least, greatest = column.extent
-    wide_low = np.maximum(np.fmin(published[:, 0], low), least)
-    wide_high = np.minimum(np.fmax(published[:, 1], high), greatest)
-    return frozen(wide_low), frozen(wide_high)
-
-
-Cells = Literal["text", "bounds", "interval"]
-_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+def _per_row(entry: Counts, ids: Codes) -> Codes:
+    """Return the entry of each row's group; rows without a group are suppressed afterwards."""
+    return entry.astype(np.int32)[np.maximum(ids, 0)]
 
 
 def check_cells(cells: str) -> None:
@@ -406,13 +380,17 @@ def check_cells(cells: str) -> None:
 
 
 def published_bounds(recoding: Recoding) -> tuple[Floats, Floats]:
-    """(entries,) least and greatest number that each label allows, NaN if it states none."""
+    """(entries,) least and greatest number that each label allows, NaN if it states none.
+
+    They follow from the label only: a cell that shows an interval of a hierarchy has the ends of
+    the interval, not those of its original values, and a hidden cell has none.
+    """
     low, high = (recoding.column.to_numbers(ends) for ends in _bound_positions(recoding))
     return low, high
 
 
 def _bound_positions(recoding: Recoding) -> tuple[Floats, Floats]:
-    """(entries,) the same as positions on the column's ruler."""
+    """(entries,) `published_bounds` as positions on the column's ruler."""
     column, subsets = recoding.column, recoding.subsets
     low, high = (ends.copy() for ends in member_bounds(column, subsets))
     heights = np.zeros(len(subsets), np.int32) if recoding.levels is None else recoding.levels
@@ -496,262 +474,3 @@ def _typed(column: Column, bounds: Floats, codes: Codes) -> Any:
         return made
     held = (codes >= 0) & (column.positions[np.maximum(codes, 0)] == bounds)
     return pc.if_else(pa.array(held), column.values.take(pa.array(codes, mask=~held)), made)
-
-
-@dataclass(frozen=True, eq=False)
-class Subsets:
-    """Subsets of the codes 0 … domain − 1, none of them empty.
-
-    Subset i contains the codes starts[r] … stops[r] − 1 for r in indptr[i] … indptr[i + 1] − 1;
-    its runs are disjoint, ascending and do not touch.
-    """
-
-    domain: int
-    indptr: Counts
-    starts: Codes
-    stops: Codes
-
-    def __len__(self) -> int:
-        return len(self.indptr) - 1
-
-    @cached_property
-    def sizes(self) -> Counts:
-        """(subsets,) number of members."""
-        lengths = (self.stops - self.starts).astype(np.int64)
-        return frozen(np.add.reduceat(lengths, self.indptr[:-1]) if len(self) else lengths)
-
-    @cached_property
-    def first(self) -> Codes:
-        """(subsets,) the least member."""
-        return frozen(self.starts[self.indptr[:-1]])
-
-    @cached_property
-    def last(self) -> Codes:
-        """(subsets,) the greatest member."""
-        return frozen(self.stops[self.indptr[1:] - 1] - np.int32(1))
-
-    def last_below(self, code: int) -> Codes:
-        """(subsets,) the greatest member below `code`, −1 if there is none."""
-        stops = np.minimum(self.stops, code)
-        ends = np.where(self.starts < code, stops - 1, -1).astype(np.int32)
-        return frozen(np.maximum.reduceat(ends, self.indptr[:-1]) if len(self) else ends)
-
-    @cached_property
-    def whole(self) -> Bools:
-        """(subsets,) whether the subset is the whole domain."""
-        full: Bools = self.sizes == self.domain
-        return full
-
-    def members(self, index: int) -> Codes:
-        """Return the codes in one subset, ascending."""
-        runs = range(int(self.indptr[index]), int(self.indptr[index + 1]))
-        return np.concatenate(
-            [np.arange(self.starts[r], self.stops[r], dtype=np.int32) for r in runs]
-        )
-
-    def flat(self) -> tuple[Counts, Codes]:
-        """Return the members of all subsets in compressed row form: row starts and members."""
-        lengths = self.stops - self.starts
-        ends = np.cumsum(lengths, dtype=np.int64)
-        places = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-        members = np.repeat(self.starts, lengths) + places.astype(np.int32)
-        return np.concatenate(([0], ends))[self.indptr], members
-
-    def hold(self, indices: Codes, codes: Codes) -> Bools:
-        """Return, for each pair, whether subset indices[i] contains codes[i]."""
-        if len(self) * self.domain <= 8 * len(codes):
-            indptr, members = self.flat()
-            table = np.zeros((len(self), self.domain), dtype=np.bool_)
-            table[np.repeat(np.arange(len(self)), np.diff(indptr)), members] = True
-            return table[indices, codes]
-        found = np.zeros(len(codes), dtype=np.bool_)
-        pairs, run = np.arange(len(codes)), self.indptr[indices]
-        while len(pairs):  # run by run, for the pairs that may still be met
-            wanted = codes[pairs]
-            found[pairs] = (self.starts[run] <= wanted) & (wanted < self.stops[run])
-            more = (self.stops[run] <= wanted) & (run + 1 < self.indptr[indices[pairs] + 1])
-            pairs, run = pairs[more], run[more] + 1
-        return found
-
-    def take(self, indices: Any) -> Subsets:
-        """Return the subsets at these indices, which may repeat."""
-        begins, counts = self.indptr[indices], np.diff(self.indptr)[indices]
-        indptr = np.concatenate(([0], np.cumsum(counts)))
-        runs = np.repeat(begins - indptr[:-1], counts) + np.arange(int(indptr[-1]))
-        return Subsets(self.domain, indptr, self.starts[runs], self.stops[runs])
-
-    def equal(self, other: Subsets) -> Bools:
-        """Return, for each i, whether subset i equals subset i of the other."""
-        same: Bools = np.diff(self.indptr) == np.diff(other.indptr)
-        if same.any():
-            mine, theirs = self.take(np.flatnonzero(same)), other.take(np.flatnonzero(same))
-            runs = (mine.starts == theirs.starts) & (mine.stops == theirs.stops)
-            same[same] = np.logical_and.reduceat(runs, mine.indptr[:-1])
-        return same
-
-    @classmethod
-    def singletons(cls, domain: int) -> Subsets:
-        """Return one subset for each code."""
-        codes = np.arange(domain, dtype=np.int32)
-        return cls(domain, np.arange(domain + 1, dtype=np.int64), codes, codes + np.int32(1))
-
-    @classmethod
-    def ranges(cls, domain: int, first: Codes, last: Codes) -> Subsets:
-        """Return the subsets first[i] … last[i], both ends included."""
-        indptr = np.arange(len(first) + 1, dtype=np.int64)
-        return cls(domain, indptr, first.astype(np.int32), (last + 1).astype(np.int32))
-
-    @classmethod
-    def of_members(cls, domain: int, indptr: Counts, members: Codes) -> Subsets:
-        """Return the subsets members[indptr[i]:indptr[i + 1]], each ascending without repeats."""
-        if not len(members):
-            return cls(domain, indptr.astype(np.int64), members, members)
-        opens = np.ones(len(members), dtype=np.bool_)
-        opens[1:] = members[1:] != members[:-1] + 1
-        opens[indptr[:-1]] = True
-        closes = np.append(opens[1:], True)
-        runs = np.concatenate(([0], np.cumsum(opens)))[indptr]
-        return cls(
-            domain,
-            runs.astype(np.int64),
-            members[opens].astype(np.int32),
-            (members[closes] + 1).astype(np.int32),
-        )
-
-    @classmethod
-    def of_groups(cls, groups: Codes, count: int) -> Subsets:
-        """Return, for each group of a map code → group, the codes that fall into it."""
-        order = np.argsort(groups, kind="stable").astype(np.int32)
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(groups, minlength=count))))
-        return cls.of_members(len(groups), indptr, order)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Subsets]) -> Subsets:
-        """Return the subsets of all parts, one after the other."""
-        indptr = [parts[0].indptr]
-        for part in parts[1:]:
-            indptr.append(part.indptr[1:] + indptr[-1][-1])
-        return cls(
-            parts[0].domain,
-            np.concatenate(indptr),
-            np.concatenate([part.starts for part in parts]),
-            np.concatenate([part.stops for part in parts]),
-        )
-
-
-_BITS = 62  # a set over at most this many values fits in one integer
-
-
-def ranges(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
-    """Publish `[least, greatest]` of each group, with a note if some values are missing."""
-    first = pairs.codes[pairs.indptr[:-1]]
-    last = pairs.codes[pairs.indptr[1:] - 1]
-    with_missing = np.zeros(len(first), dtype=np.bool_)
-    if column.missing is not None:
-        with_missing = last == column.missing
-        before = pairs.codes[np.maximum(pairs.indptr[1:] - 2, 0)]
-        last = np.where(with_missing & (first < column.missing), before, last)
-    keys = (first.astype(np.int64) * column.domain + last) * 2 + with_missing
-    _, sample, entry = np.unique(keys, return_index=True, return_inverse=True)
-    subsets = _with_missing(column, first[sample], last[sample], with_missing[sample])
-    return Recoding(column, _per_row(entry, ids), subsets, range_labels(column, subsets))
-
-
-def _with_missing(column: Column, first: Codes, last: Codes, missing: Bools) -> Subsets:
-    """Return the ranges first … last, with the missing code added where `missing` is set."""
-    if column.missing is None or not missing.any():
-        return Subsets.ranges(column.domain, first, last)
-    # the missing code follows the greatest known one, so a range may touch it
-    extra = missing & (last < column.missing - 1)
-    stops = np.where(missing & ~extra, column.missing, last)
-    indptr = np.concatenate(([0], np.cumsum(1 + extra)))
-    starts = np.insert(first, np.flatnonzero(extra) + 1, column.missing)
-    ends = np.insert(stops, np.flatnonzero(extra) + 1, column.missing)
-    return Subsets(column.domain, indptr, starts.astype(np.int32), (ends + 1).astype(np.int32))
-
-
-def sets(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
-    """Publish the set of values of each group."""
-    sample, entry = _distinct_sets(column, pairs)
-    lengths = np.diff(pairs.indptr)[sample]
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    starts = np.repeat(pairs.indptr[sample] - indptr[:-1], lengths)
-    members = pairs.codes[starts + np.arange(int(indptr[-1]))]
-    subsets = Subsets.of_members(column.domain, indptr, members)
-    return Recoding(column, _per_row(entry, ids), subsets, set_labels(column, subsets))
-
-
-def _distinct_sets(column: Column, pairs: Histogram) -> tuple[Counts, Counts]:
-    """Return one group for each distinct set, and the distinct set of each group."""
-    if column.domain <= _BITS:
-        bits = np.left_shift(np.int64(1), pairs.codes.astype(np.int64))
-        masks = np.bitwise_or.reduceat(bits, pairs.indptr[:-1])
-        _, sample, entry = np.unique(masks, return_index=True, return_inverse=True)
-        return sample, entry
-    # sums of random numbers distinguish sets; the check of the release would detect a collision
-    signs = np.random.default_rng(0).integers(0, 2**63, (2, column.domain), dtype=np.uint64)
-    sums = [np.add.reduceat(sign[pairs.codes], pairs.indptr[:-1]) for sign in signs]
-    order = np.lexsort(sums)
-    fresh = np.ones(len(order), dtype=np.bool_)
-    fresh[1:] = np.any([np.diff(total[order]) != 0 for total in sums], axis=0)
-    entry = np.empty(len(order), dtype=np.int64)
-    entry[order] = np.cumsum(fresh) - 1
-    return order[fresh], entry
-
-
-def ancestors(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
-    """Publish the lowest common ancestor of each group's values."""
-    assert column.hierarchy is not None
-    levels = column.hierarchy.levels
-    offsets = np.concatenate(([0], np.cumsum([len(level) for level in levels])))
-    chosen = np.full(len(pairs.indptr) - 1, -1, dtype=np.int64)
-    for height, level in enumerate(levels):
-        groups = level.groups[pairs.codes]
-        least = np.minimum.reduceat(groups, pairs.indptr[:-1])
-        most = np.maximum.reduceat(groups, pairs.indptr[:-1])
-        settled = (chosen < 0) & (least == most)
-        chosen[settled] = offsets[height] + least[settled]
-    used, entry = np.unique(chosen, return_inverse=True)
-    at = np.searchsorted(offsets, used, side="right") - 1
-    places = list(zip(at.tolist(), (used - offsets[at]).tolist(), strict=True))
-    by_level = [Subsets.of_groups(level.groups, len(level)) for level in levels]
-    subsets = Subsets.joined(by_level).take(used)
-    texts = tuple(levels[h].labels[g] for h, g in places)
-    bounds = None
-    if all(level.bounds is not None for level in levels):
-        bounds = np.concatenate([level.bounds for level in levels if level.bounds is not None])
-        bounds = bounds[used]
-    low, high = hierarchy_bounds(column, subsets, bounds)
-    codes = _per_row(entry, ids)
-    return Recoding(column, codes, subsets, texts, low, high, at.astype(np.int32))
-
-
-def representatives(column: Column, ids: Codes, pairs: Histogram) -> Recoding:
-    """Publish one value for each group: its median if ordered, else its most frequent value.
-
-    Its subset is still the range or set of the group, so that losses are not underestimated.
-    """
-    cover = ranges(column, ids, pairs) if column.ordered else sets(column, ids, pairs)
-    owners = np.repeat(np.arange(len(pairs.indptr) - 1), np.diff(pairs.indptr))
-    if column.ordered:
-        upto = np.cumsum(pairs.counts)
-        before = np.concatenate(([0], upto))[pairs.indptr]
-        half = (np.diff(before) + 1) // 2 + before[:-1]
-        place = np.searchsorted(upto, half, side="left")
-    else:
-        order = np.lexsort((pairs.codes, -pairs.counts, owners))
-        place = order[pairs.indptr[:-1]]
-    middle = pairs.codes[place]
-    by_group = np.zeros(len(middle), dtype=np.int64)
-    by_group[ids[ids >= 0]] = cover.codes[ids >= 0]
-    keys = by_group * column.domain + middle
-    used, entry = np.unique(keys, return_inverse=True)
-    subsets = cover.subsets.take(used // column.domain)
-    texts = tuple(column.labels[int(code)] for code in used % column.domain)
-    levels = np.full(len(used), NO_LEVEL, dtype=np.int32)
-    return Recoding(column, _per_row(entry, ids), subsets, texts, levels=levels)
-
-
-def _per_row(entry: Counts, ids: Codes) -> Codes:
-    """Return the entry of each row's group; rows without a group are suppressed afterwards."""
-    return entry.astype(np.int32)[np.maximum(ids, 0)]

@@ -1,7 +1,4 @@
-"""Roles of columns from lists of names, and a warning about columns without a role.
-
-Specifications of columns before encoding: role, kind, domain, texts of missing values.
-"""
+"""What users state about columns: roles by name, and specifications checked before encoding."""
 
 from __future__ import annotations
 
@@ -12,6 +9,12 @@ from typing import Any
 from shoal.errors import InputError, did_you_mean
 from shoal.table.column import Kind, Role
 from shoal.table.encoding import without_codes
+
+_NOT_OF_ENCODING = ("missing", "replace", "publish")  # applied before or after the encoding
+_OPTIONS = (
+    *("role", "kind", "weight", "bounds", "order", "hierarchy", "type", "values"),
+    *_NOT_OF_ENCODING,
+)
 
 
 class UnassignedColumns(UserWarning):
@@ -87,16 +90,6 @@ def roles_of(
     return roles
 
 
-_OPTIONS = (
-    *("role", "kind", "weight", "bounds", "order", "hierarchy", "type", "values", "missing"),
-    "replace",
-    "publish",
-)
-
-
-_APART = ("missing", "replace", "publish")  # options that do not concern the encoding
-
-
 def checked_spec(name: str, stated: Role | str | Mapping[str, Any]) -> dict[str, Any]:
     """Return the specification of a column, given as a role or a mapping, as options."""
     spec = dict(stated) if isinstance(stated, Mapping) else {"role": stated}
@@ -116,10 +109,10 @@ def checked_words(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: There is no such role, or kind.
     """
-    found = dict(spec)
+    checked = dict(spec)
     if "role" in spec:
         try:
-            found["role"] = Role(spec["role"])
+            checked["role"] = Role(spec["role"])
         except InputError as error:
             raise InputError(f"column {name!r}: {error}") from None
     allowed = [str(kind) for kind in Kind]
@@ -129,16 +122,16 @@ def checked_words(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
             f"is not one of {', '.join(allowed)}"
         )
     if "missing" in spec:
-        found["missing"] = missing_texts(spec["missing"], f"column {name!r}: ")
-    if "replace" in spec and found.get("role", Role.IDENTIFIER) != Role.IDENTIFIER:
+        checked["missing"] = missing_texts(spec["missing"], f"column {name!r}: ")
+    if "replace" in spec and checked.get("role", Role.IDENTIFIER) != Role.IDENTIFIER:
         raise InputError(
-            f"column {name!r}: replace applies to the role identifier, not to {found['role']}"
+            f"column {name!r}: replace applies to the role identifier, not to {checked['role']}"
         )
-    if "publish" in spec and found.get("role", Role.WEIGHT) != Role.WEIGHT:
+    if "publish" in spec and checked.get("role", Role.WEIGHT) != Role.WEIGHT:
         raise InputError(
-            f"column {name!r}: publish applies to the role weight, not to {found['role']}"
+            f"column {name!r}: publish applies to the role weight, not to {checked['role']}"
         )
-    return found
+    return checked
 
 
 def missing_texts(listed: Any, where: str = "") -> tuple[str, ...]:
@@ -157,13 +150,13 @@ def missing_texts(listed: Any, where: str = "") -> tuple[str, ...]:
 
 def without_missing(data: Any, specs: Mapping[str, Mapping[str, Any]]) -> Any:
     """Return an Arrow table with nulls for the texts that columns declare as missing."""
-    for place, name in enumerate(data.column_names):
+    for index, name in enumerate(data.column_names):
         missing = specs.get(name, {}).get("missing")
         if missing and data.column_names.count(name) == 1:
-            data = data.set_column(place, name, without_codes(data.column(name), missing))
+            data = data.set_column(index, name, without_codes(data.column(name), missing))
     return data
 
 
 def encoding_options(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options for encoding a column, without those that apply before or after it."""
-    return {name: value for name, value in spec.items() if name not in _APART}
+    return {name: value for name, value in spec.items() if name not in _NOT_OF_ENCODING}

@@ -1,7 +1,11 @@
 """A table about people: immutable columns, rows by position.
 
-A table may be weighted: one row per distinct tuple, with the number of its records. It may have
-columns that identify the person and the household of each row; otherwise each record is one person.
+    frame or Arrow ─ from_arrow ─→ specifications checked ─→ missing texts to nulls ─→ weights
+                   ─→ each column encoded (`Column`) ─→ people and households (`Unit`) ─→ Table
+    Table ─ distinct ─→ a weighted table: one row per distinct tuple, with the number of its records
+
+A table may have columns that identify the person and the household of each row; otherwise each
+record is one person.
 """
 
 from __future__ import annotations
@@ -229,15 +233,15 @@ class Table:
             columns = [*self.quasi_columns, *(self[name] for name in key[0])]
             codes = [*(c.codes for c in columns), *(unit.ids for unit in units)]
             domains = [*(c.domain for c in columns), *(unit.count for unit in units)]
-            found = group(codes, domains)
+            equal = group(codes, domains)
             tuples = Table(
-                tuple(c.take(found.first) for c in columns),
-                found.sizes(self.counts),
-                person=_of_rows(self.person if people else None, found.first),
-                household=_of_rows(self.household if people else None, found.first),
-                weights=self._weights_of(found, people),
+                tuple(c.take(equal.first) for c in columns),
+                equal.sizes(self.counts),
+                person=_of_rows(self.person if people else None, equal.first),
+                household=_of_rows(self.household if people else None, equal.first),
+                weights=self._weights_of(equal, people),
             )
-            cache[key] = Distinct(tuples, found.ids)
+            cache[key] = Distinct(tuples, equal.ids)
         return cache[key]
 
     def forget_distinct(self) -> None:
@@ -330,18 +334,18 @@ class Table:
             identifiers = [c.name for c in columns if c.role is Role.IDENTIFIER]
             identifiers += [n for n in names if n not in specs and is_person_number(n)]
             check_repeated(arrow, [n for n in identifiers if n not in units["household"]])
-        known = {
+        unit_of_rows = {
             what: Unit.of(arrow, identifying, what) if identifying else None
             for what, identifying in units.items()
         }
-        if weights is not None and known["person"] is not None:
-            weights.check_people(known["person"])
+        if weights is not None and unit_of_rows["person"] is not None:
+            weights.check_people(unit_of_rows["person"])
         return cls(
             columns,
             None if counts is None else np.asarray(counts),
             tuple(name for name in names if name not in specs),
-            known["person"],
-            known["household"],
+            unit_of_rows["person"],
+            unit_of_rows["household"],
             rows_are_people,
             replacements={n: s["replace"] for n, s in specs.items() if s.get("replace")},
             weights=weights,

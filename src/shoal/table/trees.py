@@ -1,13 +1,11 @@
-"""Levels taken from other columns of the same table: city, county, state.
+"""Recipes for hierarchies of dates, of numbers, and from other columns; arguments of all recipes.
 
-Days, weeks, months, quarters, years, decades: the recipe for dates.
-
-Weeks cross the ends of months and years. They make whole years only by ISO 8601, whose years begin
-on a Monday and whose label says so: `2024-W01/W52`.
-
-Intervals of growing width: the recipe for numbers.
-
-Arguments of recipes: a column or plain values, and checked options.
+`from_columns`   levels taken from other columns of the same table: city, county, state
+`dates`          days, months, quarters, years, decades; or weeks, which cross the ends of months
+and years, so they make whole years only by ISO 8601, whose years begin on a
+Monday and whose label says so: `2024-W01/W52`
+`intervals`      intervals of growing width
+`nested`         labels of each level as a hierarchy; every recipe ends here
 """
 
 from __future__ import annotations
@@ -30,11 +28,13 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.support.arrays import Counts, frozen
-from shoal.table import encoding, ruler
+from shoal.support.arrays import frozen
+from shoal.table import encoding
 from shoal.table.column import Column, Kind
 from shoal.table.encoding import float_text, is_text
 from shoal.table.hierarchy import ROOT, Hierarchy
+from shoal.table.types import between
+from shoal.table.types import step as step_of
 
 
 def source_columns(hierarchy: Any, name: str) -> tuple[str, ...]:
@@ -85,7 +85,8 @@ def _parents(column: Column, name: str, cells: Any) -> list[str]:
     """Return the label that each known value has in another column."""
     codes, values = encoding.encode(cells, name)
     texts = encoding.texts(values)
-    filled = (column.codes < column.known) & np.isin(codes, _known_codes(texts))
+    with_text = np.array([code for code, text in enumerate(texts) if text], dtype=np.int64)
+    filled = (column.codes < column.known) & np.isin(codes, with_text)
     low = np.full(column.known, len(texts), dtype=np.int64)
     high = np.full(column.known, -1, dtype=np.int64)
     np.minimum.at(low, column.codes[filled], codes[filled])
@@ -107,10 +108,6 @@ def _parents(column: Column, name: str, cells: Any) -> list[str]:
     return [str(texts[code]) for code in high]
 
 
-def _known_codes(texts: Sequence[str | None]) -> Counts:
-    return np.array([code for code, text in enumerate(texts) if text], dtype=np.int64)
-
-
 def _distinct_labels(
     labels: Sequence[str], parents: Sequence[Sequence[str]], names: Sequence[str]
 ) -> list[list[str]]:
@@ -118,7 +115,8 @@ def _distinct_labels(
     members: dict[str, tuple[int, ...]] = {ROOT: tuple(range(len(labels)))}
     members |= {label: (i,) for i, label in enumerate(labels)}
     above = [ROOT] * len(labels)
-    found: list[list[str]] = []
+    named: list[list[str]] = []
+    # from the coarsest level down, so that the label above is known
     for texts, name in zip(reversed(parents), reversed(names), strict=True):
         groups: dict[tuple[str, str], list[int]] = {}
         for i, (text, parent) in enumerate(zip(texts, above, strict=True)):
@@ -131,9 +129,9 @@ def _distinct_labels(
             members[label] = tuple(values)
             for i in values:
                 level[i] = label
-        found.insert(0, level)
+        named.insert(0, level)
         above = level
-    return found
+    return named
 
 
 def _free_label(
@@ -147,6 +145,7 @@ def _free_label(
     return label
 
 
+MAX_LEVELS = 256  # of a recipe between the values and the root
 _MONTHLY = ("day", "month", "quarter", "year", "decade")
 _WEEKLY = ("day", "week", "week-year")
 _SPANS: dict[str, Callable[[date], tuple[str, date, date]]] = {
@@ -348,9 +347,6 @@ def suggest_widths(column: Column) -> list[Fraction]:
     return [width for width in widths if (1 if whole else 0) < width < span]
 
 
-MAX_LEVELS = 256  # of a recipe between the values and the root
-
-
 def as_column(values: Any) -> Column:
     """Return the column, or one of plain values."""
     return values if isinstance(values, Column) else Column.encode("values", values)
@@ -365,7 +361,7 @@ def over_domain(values: Any) -> Column:
     column = as_column(values)
     if column.declared or not column.closed:
         return column
-    domain = ruler.between(column.type, column.bounds)
+    domain = between(column.type, column.bounds)
     if domain is None:
         return column
     no_rows = np.zeros(0, dtype=np.int32)
@@ -409,7 +405,7 @@ def nested(
 def _over_bounds(tree: Hierarchy, column: Column) -> Hierarchy:
     """Return a hierarchy over a domain too large to list, with leaves counted from the bounds."""
     least, greatest = column.extent
-    step = ruler.step(column.type, (least, greatest), column.ruler)
+    step = step_of(column.type, (least, greatest), column.ruler)
     total = round((greatest - least) / step) + 1
     counted = [tree.levels[0]]
     for level in tree.levels[1:-1]:

@@ -47,7 +47,8 @@ class Weights:
     def of(cls, name: str, cells: Any, counts: Counts | None = None) -> Weights:
         """Return the weights in the cells of a column.
 
-        counts: (cells,) rows with each cell, for messages.
+        Parameters:
+            counts: (cells,) rows with each cell, for messages.
 
         Raises:
             InputError: A cell is missing, is not a number, or is not above 0.

@@ -24,7 +24,8 @@ from shoal.release.release import Release
 from shoal.support.arrays import Codes
 from shoal.support.progress import report
 from shoal.table.column import Column
-from shoal.table.recoding import Recoding, Subsets
+from shoal.table.recoding import Recoding
+from shoal.table.subsets import Subsets
 from shoal.table.table import Table
 
 _SECONDS = 60.0  # for a round on a lattice that cannot be measured completely
