@@ -1,12 +1,10 @@
 """A check for pipelines: raise an error if a data frame or file violates a guarantee.
 
-The classes of a published file that is larger than memory, made by any tool.
-
-The file is grouped where it is: cells are equal if their text is.
-
-Frames of Spark that are checked or inspected, but not anonymized.
-
-A check counts the classes in Spark; an inspection works on a sample of rows.
+`check`              frames and files in memory, and frames of Spark
+`published_on_disk`  a file larger than memory, made by any tool: grouped where it is, so that
+only classes are in memory; cells are equal if their text is
+`counted_in_spark`   a frame of Spark: only counts leave Spark
+`sample_rows`        some rows of a frame of Spark, for an inspection
 """
 
 from __future__ import annotations
@@ -58,6 +56,12 @@ from shoal.table.linked import link_sets
 from shoal.table.people import Unit, group_keys
 from shoal.table.roles import as_names
 from shoal.table.table import Table
+
+_BYTES_PER_CLASS = 200
+_SHARE = 0.5  # of the budget, for the classes
+_NOBODY: Mapping[str, Any] = {"person": (), "household": ()}
+SAMPLE_ROWS = 100_000
+_MARGIN = 1.1  # a random share of rows may have a few rows less than expected
 
 
 def check(
@@ -166,18 +170,13 @@ def _judge_in_spark(
         return judge(classes, model)
 
 
-_BYTES_PER_CLASS = 200
-_SHARE = 0.5  # of the budget, for the classes
-_NOBODY: Mapping[str, Any] = {"person": (), "household": ()}
-
-
 @dataclass(frozen=True)
 class Published:
     """A published file whose rows stay on disk; `published_on_disk` returns one.
 
     table: the file, with its quasi-identifiers as text.
     original: how many people of the original have each sensitive value; None for the file itself.
-    by_profile: whether a class is a set of people whose linked rows show the same, together.
+    by_profile: whether a class is a set of people whose linked rows look the same.
     """
 
     table: LargeTable
@@ -236,8 +235,8 @@ class Published:
 
     def _check_classes(self, classes: int) -> None:
         """Reject a file whose classes do not fit in memory."""
-        most = self.table.budget.share(_SHARE) // (_BYTES_PER_CLASS + 8 * len(self.quasi))
-        if classes > most:
+        limit = self.table.budget.share(_SHARE) // (_BYTES_PER_CLASS + 8 * len(self.quasi))
+        if classes > limit:
             raise InputError(
                 f"{self.table.files.name}: has about {classes:,} classes, too many for "
                 f"{self.table.budget} of memory; state a larger memory"
@@ -245,9 +244,9 @@ class Published:
 
     def _count_people(self, classes: Bools) -> int:
         """Return the number of different people in some classes."""
-        whole = self._rows.count_classes()
-        left_out = order_of(whole)[~classes]
-        plan = replace(self._plan, dropped=[word[left_out] for word in whole.words])
+        counts = self._rows.count_classes()
+        left_out = order_of(counts)[~classes]
+        plan = replace(self._plan, dropped=[word[left_out] for word in counts.words])
         people = self.table.engine.release(plan).total.people
         assert people is not None
         return int(people[0])
@@ -274,10 +273,10 @@ class Published:
 
         def count_with_value(name: str, _: int) -> Counted:
             missing = sensitive[name].missing
-            found: Counted = (
+            counts: Counted = (
                 rows.count_classes() if missing is None else rows.count_with_value(name, missing)
             )
-            return found
+            return counts
 
         counting = Counting(
             rows.count_classes, count_with_value, cells, rows.total, codes, count_people
@@ -313,30 +312,31 @@ class Published:
     def rows_of_people(self, sensitive: Sequence[str] = ()) -> Table:
         """Return the distinct rows of each person, with their numbers, if they fit in memory.
 
-        sensitive: columns that distinguish rows, in addition to the quasi-identifiers.
+        Parameters:
+            sensitive: Columns that distinguish rows, in addition to the quasi-identifiers.
         """
         table, names, units = self.table, (*self.quasi, *sensitive), self.table.units
         records = table.records
         packing = Packing.of({name: table.encoded[name].column.domain for name in names})
-        found = table.engine.tuples(packing, [{}], table.most_tuples(len(names)), True)
-        if isinstance(found, int):
+        tuples = table.engine.tuples(packing, [{}], table.most_tuples(len(names)), True)
+        if isinstance(tuples, int):
             raise InputError(
-                f"{table.files.name}: has about {found:,} pairs of a person and a tuple in "
+                f"{table.files.name}: has about {tuples:,} pairs of a person and a tuple in "
                 f"{records:,} rows, too many for {table.budget} of memory; state a larger memory"
             )
         columns = tuple(
-            replace(table.encoded[name].column, codes=packing.unpack(found.words, name))
+            replace(table.encoded[name].column, codes=packing.unpack(tuples.words, name))
             for name in names
         )
         rows = Table(
             columns,
-            found.counts,
-            person=unit_of(units["person"] or (LINKED,), found.person),
-            household=unit_of(units["household"], found.household),
+            tuples.counts,
+            person=unit_of(units["person"] or (LINKED,), tuples.person),
+            household=unit_of(units["household"], tuples.household),
         )
-        if found.linked is None or not self.linked:
+        if tuples.linked is None or not self.linked:
             return rows
-        return link_sets(rows, group_keys(found.linked).ids, as_profiles=self.by_profile)
+        return link_sets(rows, group_keys(tuples.linked).ids, as_profiles=self.by_profile)
 
     def caveats(self) -> Caveats:
         """Count what a guarantee does not cover."""
@@ -344,16 +344,17 @@ class Published:
         people = classes.released_people
         unchanged = [n for n in self.table.published if n not in self.quasi]
         insensitive = [n for n in unchanged if n not in self.sensitive]
-        found = count_singled_out(rows, unchanged, insensitive, people)
-        return Caveats(found, tuple(homogeneity(classes, name) for name in self.sensitive))
+        singled_out = count_singled_out(rows, unchanged, insensitive, people)
+        return Caveats(singled_out, tuple(homogeneity(classes, name) for name in self.sensitive))
 
 
 def _marginals(
     rows: Released, columns: Mapping[str, Column], others: Sequence[Column] = ()
 ) -> Marginals:
-    """Return how many people have each value of some columns, which have no rows any more.
+    """Return how many people have each value of some columns.
 
-    others: columns that it also has, without counts.
+    Parameters:
+        others: Columns of the result without counts.
     """
     people = rows.total.rows if rows.total.people is None else rows.total.people
     by_value = {name: rows.people_with(name, c.domain) for name, c in columns.items()}
@@ -378,11 +379,11 @@ def baseline_on_disk(
         raise InputError("the original is the baseline of sensitive columns; name them first")
     with LargeTable(find_source(file), Request(specs, {}, units, dict(settings)), budget) as table:
         table.records  # noqa: B018  encodes the rows
-        found = {name: table.encoded[name].column for name in specs}
-        first = next(iter(found.values()))
+        sensitive = {name: table.encoded[name].column for name in specs}
+        first = next(iter(sensitive.values()))
         maps = {first.name: np.arange(first.domain, dtype=np.int32)}
         plan = Plan(Packing.of({first.name: first.domain + 1}), maps)
-        return _marginals(table.engine.release(plan), found)
+        return _marginals(table.engine.release(plan), sensitive)
 
 
 def published_on_disk(
@@ -423,18 +424,14 @@ def published_on_disk(
         return Published(LargeTable(source, request, budget, links=links), original)
     needed = {n: spec for n, spec in specs.items() if spec["role"] != Role.INSENSITIVE}
     table = LargeTable(source, Request(needed, {}, {**units, **_NOBODY}, stated), budget)
-    there = set(table.columns)
-    specs = {name: spec for name, spec in specs.items() if name in there}
-    known = {n: each for n, each in units.items() if n in _NOBODY and set(each) <= there}
-    request = Request(specs, {}, {**units, **_NOBODY, **known}, stated)
+    present = set(table.columns)
+    specs = {name: spec for name, spec in specs.items() if name in present}
+    found = {n: each for n, each in units.items() if n in _NOBODY and set(each) <= present}
+    request = Request(specs, {}, {**units, **_NOBODY, **found}, stated)
     person = request.units["person"]
-    linking = [n for n in links.columns if n in there and not (links.people and person == (n,))]
+    linking = [n for n in links.columns if n in present and not (links.people and person == (n,))]
     links = Links(tuple(linking), links.people and bool(person), missing)
     return Published(table.described(request, links), original, by_profile)
-
-
-SAMPLE_ROWS = 100_000
-_MARGIN = 1.1  # a random share of rows may have a few rows less than expected
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """A scikit-learn transformer: `fit` learns classes, `transform` generalizes rows to them.
 
-The class of a release that covers a new row: a recoding applied to other rows.
+fit        rows ─ anonymize ─→ release ─→ `Covering`: the entries of each class, tightest first
+transform  rows ─ `Covering.find` ─→ the tightest class that covers each ─→ its published cells
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ with requires("learn"):
     from sklearn.utils.validation import check_is_fitted, validate_data
 
 _CELLS = ("center", "bounds", "text")
+UNCOVERED = -1
+_MAX_PAIRS = 1 << 24  # of rows and classes that are compared at a time
 
 
 class UncoveredRows(UserWarning):
@@ -253,10 +256,6 @@ def _plain(cells: Any) -> Any:
     return array.astype(np.float64) if array.dtype.kind in "iufb" else array.astype(object)
 
 
-UNCOVERED = -1
-_PAIRS = 1 << 24  # of rows and classes that are compared at a time
-
-
 @dataclass(frozen=True, eq=False)
 class Covering:
     """The classes of a release, tightest first.
@@ -284,7 +283,7 @@ class Covering:
         return cls(recodings, frozen(entries[order]))
 
     def find(self, cells: Mapping[str, Any]) -> Counts:
-        """(rows,) the tightest class that covers each row, UNCOVERED if none does.
+        """(rows,) the tightest class that covers each row; UNCOVERED if none does.
 
         Parameters:
             cells: Values of each quasi-identifier in all rows, as Arrow arrays.
@@ -295,22 +294,22 @@ class Covering:
             codes.append(values)
             tables.append(fits)
         rows = group(codes, [table.shape[1] for table in tables])
-        found = self._first_covers(tables, [c[rows.first] for c in codes], len(rows))
-        return found[rows.ids]
+        classes = self._first_covers(tables, [c[rows.first] for c in codes], len(rows))
+        return classes[rows.ids]
 
     def _first_covers(self, tables: Sequence[Bools], codes: Sequence[Codes], count: int) -> Counts:
-        found = np.full(count, UNCOVERED, dtype=np.int64)
+        classes = np.full(count, UNCOVERED, dtype=np.int64)
         if not len(self.entries):
-            return found
-        step = max(_PAIRS // len(self.entries), 1)
+            return classes
+        step = max(_MAX_PAIRS // len(self.entries), 1)
         for begin in range(0, count, step):
             part = slice(begin, begin + step)
             covers = np.ones((len(codes[0][part]), len(self.entries)), dtype=np.bool_)
-            for place, table in enumerate(tables):
-                covers &= table[self.entries[:, place]][:, codes[place][part]].T
-            best = covers.argmax(axis=1)
-            found[part] = np.where(covers[np.arange(len(best)), best], best, UNCOVERED)
-        return found
+            for index, table in enumerate(tables):
+                covers &= table[self.entries[:, index]][:, codes[index][part]].T
+            best = covers.argmax(axis=1)  # the first class that covers
+            classes[part] = np.where(covers[np.arange(len(best)), best], best, UNCOVERED)
+        return classes
 
 
 def _fits(recoding: Recoding, cells: Any) -> tuple[Codes, Bools]:
@@ -321,8 +320,8 @@ def _fits(recoding: Recoding, cells: Any) -> tuple[Codes, Bools]:
     """
     column, subsets = recoding.column, recoding.subsets
     new = Column.encode(recoding.name, cells, kind=None if column.known else Kind.NOMINAL)
-    place = {text: code for code, text in enumerate(column.labels)}
-    known = np.array([place.get(text, -1) for text in new.labels], dtype=np.int32)
+    code_of = {text: code for code, text in enumerate(column.labels)}
+    known = np.array([code_of.get(text, -1) for text in new.labels], dtype=np.int32)
     fits = np.zeros((len(subsets), new.domain), dtype=np.bool_)
     fits[subsets.whole] = True
     index = np.full(column.domain, -1, dtype=np.int64)  # of each original value among the new

@@ -179,7 +179,7 @@ def test_hierarchy_groups_cover_their_members():
 def test_blocks_give_what_the_whole_gives(monkeypatch):
     drawn = [0, 1, 2, 3, 1], [{0, 1}, {1, 2}, {2, 3}, {0, 3}, {1}]
     whole = published(*drawn).coverage
-    monkeypatch.setattr(module, "_PAIRS", 1)
+    monkeypatch.setattr(module, "_REPORT_PAIRS", 1)
     parts = published(*drawn).coverage
     assert parts.released().tolist() == whole.released().tolist()
     assert parts.matchable().tolist() == whole.matchable().tolist()

@@ -1,10 +1,10 @@
 """Read CSV files as Arrow tables with inferred types; errors name the line, not its content.
 
-Detect the delimiter and the quote of a CSV file from its beginning.
+    file ─ UTF-8 (`as_utf8`) ─→ delimiter and quote (`sniff`) ─→ header or data (`check_header`)
+         ─ even line ends (`as_even_lines`) ─→ query of DuckDB, all columns text ─→ types (`typed`)
 
-Detect whether a CSV file begins with column names or with its first record.
-
-Nothing of the first line is shown unless it clearly contains names.
+The delimiter, the quote and the header are detected from the beginning of the file. Nothing of the
+first line is shown unless it clearly contains names.
 """
 
 from __future__ import annotations
@@ -40,13 +40,23 @@ _READ = """
 # DuckDB detects the line end from the first one in the file, which may be inside a quoted name; if
 # another line end than \n is stated, it finds no rows
 _READ_LINES = _READ.replace("=$compression)", r"=$compression, new_line='\n')")
+_SAMPLE_BYTES = 1 << 21  # the longest line that is read
+_LINE_END = re.compile(r"\r\n?|\n")
+BLANKS = " \t"  # characters that may stand around cells
+_DELIMITERS = (",", ";", "\t", "|")
+_OTHER_AMOUNT = (  # dates in other notations, money, percentages, limits
+    r"^[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}( .*)?$|^[$€£]?-?[0-9][0-9.,]*%?$|^[<>=]+[0-9]+"
+)
+_MISSING = ("", "?", "na", "n/a", "nan", "null", "none", "unknown", ".", "-")
+_MIN_ROWS_PER_VALUE = 5  # on average, in a column where a record would repeat some value
 
 
 @dataclass(frozen=True)
 class CsvScan:
     """How DuckDB reads a CSV file: every column as text, with nulls for missing values.
 
-    path: the file itself, or a copy in UTF-8 with even line ends. source: its name in messages.
+    path: the file itself, or a copy in UTF-8 with even line ends.
+    source: its name in messages.
     statement: the query of all rows, whose columns are c0, c1, … with the given `names`.
     trim: whether the query removes spaces around cells.
     guesses: file settings that the data determines.
@@ -76,8 +86,9 @@ def scan_csv(
 ) -> Iterator[CsvScan]:
     """Yield how to read a CSV file.
 
-    expected: column names that the file should have; if it has one, its first line is a header.
-    name: the name of the file in messages, if it is a copy.
+    Parameters:
+        expected: Column names that the file should have; if it has one, its first line is a header.
+        name: The name of the file in messages, if it is a copy.
     """
     source = name or path
     with as_utf8(path, form.encoding, name=source) as file:
@@ -124,10 +135,7 @@ def _trimmed(statement: str, keys: Sequence[str]) -> str:
 def read_csv(
     path: Path, form: Format, keep_text: Collection[str], expected: Collection[str] = ()
 ) -> Any:
-    """Return a CSV file as an Arrow table.
-
-    expected: column names that the file should have; if it has one, its first line is a header.
-    """
+    """Return a CSV file as an Arrow table; `expected` is as for `scan_csv`."""
     with scan_csv(path, form, expected) as scan:
         table = query(scan.path, scan.statement, scan.options, scan.explain)
     texts = {
@@ -144,12 +152,12 @@ def read_csv(
 
 def _guesses(file: Utf8File, form: Format, dialect: Dialect) -> dict[str, str]:
     """Return the settings that were neither declared nor the default, which the data determines."""
-    found = file.guesses
+    guesses = file.guesses
     if form.delimiter is None and dialect.delimiter != ",":
-        found["delimiter"] = dialect.delimiter
+        guesses["delimiter"] = dialect.delimiter
     if form.quote is None and dialect.quote != '"':
-        found["quote"] = dialect.quote
-    return found
+        guesses["quote"] = dialect.quote
+    return guesses
 
 
 def _check_missing(form: Format, delimiter: str, quote: str) -> None:
@@ -173,12 +181,6 @@ def _explain(path: Path, message: str) -> str:
     if error.fault is CsvFault.ENCODING:
         return f"{path}: {where} is not valid text; state the encoding"
     return f"{path}: cannot be read ({where}); check delimiter, quotes and line ends"
-
-
-_SAMPLE = 1 << 21  # the longest line that is read
-_LINE_END = re.compile(r"\r\n?|\n")
-BLANKS = " \t"  # characters that may stand around cells
-_DELIMITERS = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True)
@@ -206,20 +208,20 @@ class Dialect:
 def sniff(path: Path, name: Path, delimiter: str | None, quote: str | None) -> Dialect:
     """Return the delimiter, quote and header from the beginning of a UTF-8 file.
 
-    name: the name of the file in messages.
+    Parameters:
+        name: The name of the file in messages.
     """
     with open_bytes(path) as handle:
-        raw = handle.read(_SAMPLE)
+        raw = handle.read(_SAMPLE_BYTES)
     sample = codecs.getincrementaldecoder("utf-8-sig")().decode(raw)
-    if len(raw) == _SAMPLE:
+    if len(raw) == _SAMPLE_BYTES:
         sample = sample[: max(sample.rfind("\n"), sample.rfind("\r")) + 1] or sample
     begun = sample.lstrip("\r\n")
     if not begun:
         raise InputError(f"{name}: the file is empty")
-    best, mark = max(
-        ((d, q) for q in _quotes(begun, delimiter, quote) for d in _delimiters(delimiter, q)),
-        key=lambda signs: _fit(begun, *signs),
-    )
+    delimiters = [delimiter] if delimiter else _DELIMITERS
+    signs = [(d, q) for q in _quotes(begun, delimiter, quote) for d in delimiters if d != q]
+    best, mark = max(signs, key=lambda pair: _fit(begun, *pair))
     records = _records(begun, best, mark)
     if not records:
         raise InputError(f"{name}: its header cannot be read; check delimiter and quotes")
@@ -229,10 +231,6 @@ def sniff(path: Path, name: Path, delimiter: str | None, quote: str | None) -> D
     blank = _LINE_END.findall(sample[: len(sample) - len(begun)])
     below = tuple(tuple(record) for record in records[1:])
     return Dialect(best, mark, header, len(blank), below)
-
-
-def _delimiters(stated: str | None, quote: str) -> list[str]:
-    return [stated] if stated else [sign for sign in _DELIMITERS if sign != quote]
 
 
 def _quotes(lines: str, delimiter: str | None, stated: str | None) -> list[str]:
@@ -276,18 +274,14 @@ def _fit(lines: str, delimiter: str, quote: str) -> tuple[bool, float, int]:
     return (width > 1, alike, width)
 
 
-_OTHER = r"^[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}( .*)?$|^[$€£]?-?[0-9][0-9.,]*%?$|^[<>=]+[0-9]+"
-_BLANK = ("", "?", "na", "n/a", "nan", "null", "none", "unknown", ".", "-")
-_CATEGORY = 5  # rows per value, on average, of a column whose every value should recur
-
-
 @dataclass(frozen=True)
 class _Votes:
     """Votes of the columns on whether the first line is a header.
 
-    amounts: names that are numbers or dates, like the values below them; recurring: names that are
-    also values below; words: names above numbers or dates, which no record would have; absent:
-    names that no row has, above a few values that many rows share.
+    amounts: names that are numbers or dates, like the values below them.
+    recurring: names that are also values below.
+    words: names above numbers or dates, which no record would have.
+    absent: names that no row has, above a few values that many rows share.
     """
 
     amounts: int = 0
@@ -346,8 +340,8 @@ def _count(header: Sequence[str], records: Sequence[Sequence[str]]) -> _Votes:
 
 
 def _vote(name: str, below: Sequence[str]) -> _Votes:
-    values = [value for value in below if value.strip().casefold() not in _BLANK]
-    if name.strip().casefold() in _BLANK:
+    values = [value for value in below if value.strip().casefold() not in _MISSING]
+    if name.strip().casefold() in _MISSING:
         return _Votes()
     amounts = bool(values) and all(map(_is_amount, values))
     if _is_amount(name):
@@ -356,10 +350,10 @@ def _vote(name: str, below: Sequence[str]) -> _Votes:
         return _Votes(words=1)
     if name in values:
         return _Votes(recurring=1)
-    return _Votes(absent=int(len(values) >= _CATEGORY * len(set(values))))
+    return _Votes(absent=int(len(values) >= _MIN_ROWS_PER_VALUE * len(set(values))))
 
 
 def _is_amount(text: str) -> bool:
     """Return whether a text is a number, a date or similar."""
     plain = text.strip()
-    return any(re.match(form, plain) for form in (FLOAT, DATE, TIME, _OTHER))
+    return any(re.match(form, plain) for form in (FLOAT, DATE, TIME, _OTHER_AMOUNT))

@@ -1,13 +1,12 @@
-"""The stated format of a text file.
+"""The stated format of a text file, and the types of its text columns.
 
-Infer the types of text columns, without silent coercion.
-
-A column gets a type only if every value has it and can be written back with the same meaning:
-numbers with leading zeros stay text, huge integers and long decimals stay exact.
-
-Convert national notations of numbers and dates to 1234.50 and 2024-03-09.
-
-Nothing is guessed: a notation is stated, and used if every value of a column has it.
+`Format`    what is stated; settings that are None are detected
+`Notation`  national notations of numbers and dates, converted to 1234.50 and 2024-03-09. Nothing
+is guessed: a notation is used if every value of a column has it
+`typed`     types are inferred without silent coercion: a column gets a type only if every value
+has it and can be written back with the same meaning; numbers with leading zeros stay
+text, huge integers and long decimals stay exact
+`with_guesses`, `with_dates_checked`  what was found out, noted in the metadata of a table
 """
 
 from __future__ import annotations
@@ -111,14 +110,15 @@ def with_guesses(data: Any, settings: Mapping[str, str]) -> Any:
 
 def guesses_of(data: Any) -> dict[str, str]:
     """Return the file settings that were guessed when an Arrow table was read."""
-    found: dict[str, str] = json.loads((data.schema.metadata or {}).get(_GUESSED, b"{}"))
-    return found
+    guesses: dict[str, str] = json.loads((data.schema.metadata or {}).get(_GUESSED, b"{}"))
+    return guesses
 
 
 def with_dates_checked(data: Any, dates: str | None, texts: Mapping[str, Any]) -> Any:
     """Return an Arrow table marked in its metadata if no column has the stated format of dates.
 
-    texts: the checked columns as text.
+    Parameters:
+        texts: The checked columns as text.
     """
     if dates is None or any(_is_dated(cells, dates) for cells in texts.values()):
         return data
@@ -128,8 +128,8 @@ def with_dates_checked(data: Any, dates: str | None, texts: Mapping[str, Any]) -
 
 def undated_columns(data: Any) -> list[str] | None:
     """Return the checked columns if none has the stated format of dates, or else None."""
-    found = (data.schema.metadata or {}).get(_UNDATED)
-    return None if found is None else list(json.loads(found))
+    names = (data.schema.metadata or {}).get(_UNDATED)
+    return None if names is None else list(json.loads(names))
 
 
 def _is_dated(cells: Any, dates: str) -> bool:
@@ -151,8 +151,9 @@ def _check_encoding(encoding: Any) -> None:
 def typed(cells: Any, *, numbers: bool = True, notation: Notation | None = None) -> Any:
     """Return text cells in the narrowest type that fits all of them.
 
-    numbers: whether digits may become numbers; false if the source declares text.
-    notation: the notation of numbers and dates, if not like 1234.50 and 2024-03-09.
+    Parameters:
+        numbers: Whether digits may become numbers; false if the source declares text.
+        notation: The notation of numbers and dates, if not like 1234.50 and 2024-03-09.
     """
     array = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     encoded = array.dictionary_encode()
@@ -167,7 +168,10 @@ def typed(cells: Any, *, numbers: bool = True, notation: Notation | None = None)
 def infer(distinct: Any, *, numbers: bool = True) -> Any:
     """Return the distinct texts as integers, decimals, floats, dates or times, or unchanged."""
     if numbers and _all(distinct, WHOLE):
-        return _whole(distinct)
+        longest = pc.max(pc.utf8_length(distinct)).as_py()
+        if longest <= 18:  # fits 64 bits
+            return distinct.cast(pa.int64())
+        return _decimal(distinct, digits=longest, scale=0)
     if numbers and _all(distinct, POINT):
         return _point(distinct)
     if numbers and _all(distinct, FLOAT):
@@ -210,13 +214,6 @@ def _all(texts: Any, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
 
 
-def _whole(texts: Any) -> Any:
-    longest = pc.max(pc.utf8_length(texts)).as_py()
-    if longest <= 18:
-        return texts.cast(pa.int64())
-    return _decimal(texts, digits=longest, scale=0)
-
-
 def _point(texts: Any) -> Any:
     """Return numbers with a decimal point: exact, and written in a release as in the file."""
     point = pc.find_substring(texts, ".")
@@ -227,7 +224,7 @@ def _point(texts: Any) -> Any:
     longest = pc.max(pc.utf8_length(texts)).as_py()
     if least == scale:
         return _decimal(texts, digits=longest + scale, scale=scale)
-    if longest <= 17:
+    if longest <= 17:  # floats that are published as they are written need no text of their own
         floats = texts.cast(pa.float64())
         if all(float_text(f) == t for f, t in zip(*map(pa.Array.to_pylist, (floats, texts)))):  # noqa: B905
             return floats
@@ -347,7 +344,7 @@ def _pointed(texts: Any, decimal: str) -> Any:
 def _iso(texts: Any, order: str, *, timed: bool = False) -> Any:
     """Return dates like 2024-03-09, or like 2024-03-09 14:30:00 if any has a time of day.
 
-    timed: whether all get a time of day, even if none has one.
+    With `timed` all get a time of day, even if none has one.
     """
     parts = pc.extract_regex(texts, date_pattern(order))
     dash, colon, space = (pa.scalar(sign, texts.type) for sign in "-: ")

@@ -27,6 +27,7 @@ def read_json_lines(path: Path, form: Format, keep_text: Collection[str]) -> Any
     """Return a JSON lines file as an Arrow table."""
     with as_utf8(path, form.encoding, marked=False) as file, as_even_lines(file) as even:
         plain = even.path
+        # every key becomes two columns: its text c0, c1, … and its JSON type t0, t1, …
         packing = {"compression": "gzip" if plain.suffix.lower() == ".gz" else "uncompressed"}
 
         def ask(statement: str, **more: str) -> Any:
@@ -66,10 +67,11 @@ def _keys(path: Path, plain: Path, ask: Any) -> list[str]:
 
 
 def _typed(cells: Any, kinds: Any, dates: str | None) -> Any:
-    found = set(kinds.unique().to_pylist()) - {None, "NULL"}
-    if found == {"BOOLEAN"}:
+    """Return texts as the types of JSON that they had: only numbers may become numbers."""
+    present = set(kinds.unique().to_pylist()) - {None, "NULL"}
+    if present == {"BOOLEAN"}:
         return cells.cast(pa.bool_())
-    return typed(cells, numbers=found <= _NUMBERS, notation=Notation(dates=dates))
+    return typed(cells, numbers=present <= _NUMBERS, notation=Notation(dates=dates))
 
 
 def _explain(path: Path, plain: Path) -> str:

@@ -3,6 +3,10 @@
 A damaged bit may otherwise be read as another value. Parquet has a checksum for each page, and none
 for the footer with the names and types of columns, so the files that Shoal writes have one of their
 schema as well. Arrow checks pages while it reads them; DuckDB does not, so `check_pages` does.
+
+    "PAR1" │ row group: column: page header, page │ page header, page │ … │ footer │ length │ "PAR1"
+
+Page headers and the footer are structures in the compact protocol of Thrift; `_Fields` reads them.
 """
 
 from __future__ import annotations
@@ -30,8 +34,8 @@ _COLUMNS, _DESCRIPTION, _VALUES, _STORED, _DATA, _DICTIONARY = 1, 3, 5, 7, 9, 11
 _KIND, _UNPACKED, _SIZE, _CHECKSUM = 1, 2, 3, 4
 _PARTS, _IS_DICTIONARY, _COUNT = {0: 5, 1: 6, 2: 7, 3: 8}, 2, 1
 _MISREAD = (LookupError, TypeError, AttributeError, ValueError, OSError)  # of a wrong layout
-_WINDOW, _LARGEST = 1 << 10, 1 << 20  # bytes read at once
-_SLACK = 1 << 16  # bytes by which some programs understate the size of a column
+_WINDOW_BYTES, _LARGEST_BYTES = 1 << 10, 1 << 20  # read at once
+_SLACK_BYTES = 1 << 16  # by which some programs understate the size of a column
 
 
 class DamagedParquet(ValueError):  # noqa: N818
@@ -169,7 +173,7 @@ def _check_column(
         header = _page_header(handle, place)
         found, place = header.all, place + header.size
         size, stated = found[_SIZE], found.get(_CHECKSUM)
-        if not 0 <= size <= end - place + _SLACK:
+        if not 0 <= size <= end - place + _SLACK_BYTES:
             raise LookupError
         count = found[_PARTS[found[_KIND]]].get(_COUNT, 0)
         if found[_KIND] != _IS_DICTIONARY:
@@ -188,18 +192,18 @@ def _check_column(
 def _page_header(handle: IO[bytes], place: int) -> _Fields:
     """Return the header of a page, of which only statistics can be large."""
     handle.seek(place)
-    text = handle.read(_WINDOW)
+    text = handle.read(_WINDOW_BYTES)
     try:
         return _Fields(text)
     except LookupError:
-        return _Fields(text + handle.read(_LARGEST))
+        return _Fields(text + handle.read(_LARGEST_BYTES))
 
 
 def _checksum_of(handle: IO[bytes], place: int, size: int) -> int:
     handle.seek(place)
     found = 0
-    for start in range(0, size, _LARGEST):
-        found = zlib.crc32(handle.read(min(_LARGEST, size - start)), found)
+    for start in range(0, size, _LARGEST_BYTES):
+        found = zlib.crc32(handle.read(min(_LARGEST_BYTES, size - start)), found)
     return found
 
 

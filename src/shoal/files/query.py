@@ -1,13 +1,11 @@
-"""Rows of a PostgreSQL database to Arrow tables, through the ADBC driver.
+"""Queries that return Arrow tables: of a PostgreSQL database, and of files by DuckDB.
 
-Nothing is downloaded at run time. A message never repeats the address, which may hold a password,
-nor what the server says, which may quote cells. Queries run in a transaction that cannot write.
-
-Query files with DuckDB, one at a time.
-
-The process shares one database, because opening one takes longer than reading a small file. A
-large file gets a database of its own, which returns its memory when it is closed. Both store
-nothing, download nothing and write nothing to disk.
+`read_query`  through the ADBC driver. Nothing is downloaded at run time. A message never repeats
+the address, which may hold a password, nor what the server says, which may quote
+cells. Queries run in a transaction that cannot write
+`query`       one at a time. The process shares one database of DuckDB, because opening one takes
+longer than reading a small file; a large file gets a database of its own, which
+returns its memory when it is closed. Both store, download and write nothing
 """
 
 from __future__ import annotations
@@ -30,14 +28,17 @@ from shoal.support.files import utf8_path
 from shoal.support.imports import requires
 from shoal.table.encoding import combined
 
+_LARGE_BYTES = 1 << 24  # bytes of a file from which a database of its own is worth its memory
+
 
 def read_query(address: str, query: str | None) -> Any:
     """Return the rows of a query as an Arrow table.
 
-    address: such as postgresql://host/database; slashes may have been merged, as paths do.
+    Parameters:
+        address: Such as postgresql://host/database; a path has merged the two slashes.
     """
-    found = DATABASE.match(address)
-    if found is None:
+    stated = DATABASE.match(address)
+    if stated is None:
         raise InputError("a database is named like postgresql://host/database")
     if not query:
         raise InputError(
@@ -47,7 +48,7 @@ def read_query(address: str, query: str | None) -> Any:
         import adbc_driver_postgresql.dbapi as driver
 
     try:
-        connection = driver.connect(f"postgresql://{found[1]}")
+        connection = driver.connect(f"postgresql://{stated[1]}")
     except (driver.Error, OSError) as error:
         raise InputError(
             f"the database server cannot be reached{_state(error)}; check the address, the user "
@@ -109,19 +110,17 @@ def _state(error: Exception) -> str:
     return f" (SQLSTATE {state})" if state and re.fullmatch(r"\w{5}", str(state)) else ""
 
 
-_LARGE = 1 << 24  # bytes of a file from which a database of its own is worth its memory
-
-
 def query(
     path: Path, statement: str, parameters: Mapping[str, Any], explain: Callable[[str], str]
 ) -> Any:
     """Return the result of a statement about `$path` as an Arrow table.
 
-    explain: converts the message of DuckDB, which quotes cells, to one that does not.
+    Parameters:
+        explain: Converts the message of DuckDB, which quotes cells, to one that does not.
     """
     import duckdb
 
-    large = path.stat().st_size >= _LARGE
+    large = path.stat().st_size >= _LARGE_BYTES
     cursor = _open() if large else _database(os.getpid()).cursor()
     try:
         asked = cursor.sql(statement, params={"path": exact_pattern(path), **parameters})

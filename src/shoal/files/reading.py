@@ -1,6 +1,9 @@
-"""Read a table with roles from a file or a data frame.
+"""Read a table with roles from a file, a database or a data frame.
 
-Read files as Arrow tables by the ending of the name: CSV, Parquet, JSON lines and others.
+    `read`        request (schema and options merged) ─→ Arrow table ─→ missing texts to nulls
+                  ─→ declared types ─→ `Table`; errors name the file
+    `read_arrow`  the file as an Arrow table, by the reader of its ending: CSV, Parquet, JSON lines,
+                  spreadsheets, survey files; a database by its address
 
 The types of CSV and JSON are inferred from text; Parquet keeps its types. Errors name the line,
 never its content.
@@ -125,12 +128,10 @@ def read(
     asked = request_of(schema, roles, hierarchies, person, household, rows_are_people, options)
     if isinstance(source, (str, Path)):
         path = Path(source)
-        expected, empty = asked.expected, asked.declared
-        table = _table(
-            read_arrow(path, asked.form, asked.text, may_be_empty=empty, expected=expected),
-            asked,
-            path,
+        data = read_arrow(
+            path, asked.form, asked.text, may_be_empty=asked.declared, expected=asked.expected
         )
+        table = _table(data, asked, path)
     else:
         if asked.stated:
             stated = ", ".join(asked.stated)
@@ -167,8 +168,8 @@ def _table(data: Any, asked: Request, path: Path | None = None) -> Table:
 
 def advice_on_names(wanted: Iterable[str], names: Iterable[str]) -> str:
     """Return what to do about a file that has none of the wanted columns."""
-    found = {name.strip().casefold() for name in names}
-    if found & {name.casefold() for name in wanted}:
+    folded = {name.strip().casefold() for name in names}
+    if folded & {name.casefold() for name in wanted}:
         return (
             "some differ only in case or spaces; write names exactly as in the file, or remove the "
             f"spaces with {option('trim', True)}"
@@ -210,22 +211,20 @@ def read_arrow(
     ...     read_arrow(Path(folder, "ages.csv"), Format(delimiter=";")).to_pydict()
     {'age': [31, 47], 'sex': ['f', 'm']}
     """
+    source: Path | str = path
     if is_database(path):
-        table = read_query(str(path), form.query)
-        return table if may_be_empty else _with_rows("the query", table)
-    check_readable(path)
-    reader = reader_of(path)
-    if reader in (read_csv, read_json_lines):
-        check_unpacked(path)
-    if reader is read_csv:
-        table = read_csv(path, form, keep_text or (), expected)
+        source, table = "the query", read_query(str(path), form.query)
     else:
-        table = reader(path, form, keep_text or ())
-    return table if may_be_empty else _with_rows(path, table)
-
-
-def _with_rows(path: Path | str, table: Any) -> Any:
-    check_rows(path, table)
+        check_readable(path)
+        reader = reader_of(path)
+        if reader in (read_csv, read_json_lines):
+            check_unpacked(path)
+        if reader is read_csv:
+            table = read_csv(path, form, keep_text or (), expected)
+        else:
+            table = reader(path, form, keep_text or ())
+    if not may_be_empty:
+        check_rows(source, table)
     return table
 
 

@@ -1,6 +1,8 @@
-"""What is asked of a table before it is read: roles, units, hierarchies and the file format.
+"""What is asked of a file: roles, units, hierarchies and format merged, and checks of what is read.
 
-Checks of a file before it becomes a table: names, rows, and values of the stated kind.
+`request_of`   schema and options of `read` ─→ `Request`, in which options take precedence
+`check_names`, `check_rows`, `check_dates`, `check_kinds`   before a file becomes a table
+`as_declared`  columns with a declared type, read as it
 """
 
 from __future__ import annotations
@@ -23,6 +25,9 @@ from shoal.table.hierarchy import Hierarchy
 from shoal.table.roles import as_names
 from shoal.table.types import declared_type, read_as
 
+_MAX_NAMED = 8  # columns in a message
+_PUBLISHED = r"^(\*|[\[\]({].*,.*[\[\])}])$"  # cells of releases, not of original tables
+
 
 @dataclass(frozen=True)
 class Request:
@@ -31,7 +36,8 @@ class Request:
     specs: the options of each column with a role.
     trees: hierarchies that were given apart from the specifications.
     units: the columns that identify people and households, and whether rows are people.
-    settings: the file format as far as it is stated; `stated`: those that are not from the schema.
+    settings: the file format as far as it is stated.
+    stated: the names of those settings that are not from the schema.
     """
 
     specs: Mapping[str, Mapping[str, Any]]
@@ -81,7 +87,8 @@ def request_of(
 ) -> Request:
     """Return the request of `read`, whose parameters have the same names.
 
-    form: settings of the file format; None is not stated.
+    Parameters:
+        form: Settings of the file format; None is not stated.
     """
     known = _schema(schema)
     specs = _merged(known, roles)
@@ -92,12 +99,15 @@ def request_of(
         "household": as_names(household) or known.household,
         "rows_are_people": rows_are_people,
     }
-    trees = {name: _hierarchy(tree) for name, tree in (hierarchies or {}).items()}
+    trees = {
+        name: Hierarchy.read(tree) if isinstance(tree, (str, Path)) else tree
+        for name, tree in (hierarchies or {}).items()
+    }
     stated = {name: value for name, value in form.items() if value is not None}
     return Request(specs, trees, units, {**known.file, **stated}, tuple(stated))
 
 
-def _schema(schema: Any) -> Schema:
+def _schema(schema: str | Path | Mapping[str, Any] | Schema | None) -> Schema:
     if schema is None:
         return Schema()
     if isinstance(schema, Schema):
@@ -124,18 +134,11 @@ def _merged(schema: Schema, roles: Mapping[str, Any] | None) -> dict[str, dict[s
     return merged
 
 
-def _hierarchy(tree: Any) -> Any:
-    return Hierarchy.read(tree) if isinstance(tree, (str, Path)) else tree
-
-
-_MAX_NAMED = 8  # columns in a message
-_PUBLISHED = r"^(\*|[\[\]({].*,.*[\[\])}])$"  # cells of releases, not of original tables
-
-
 def check_names(path: Path | str, names: Sequence[str], *, show: bool = True) -> None:
     """Raise an error for columns without a name or with the same name.
 
-    show: whether a message may name the columns; the first line of a file may be a record.
+    Parameters:
+        show: Whether a message may name the columns; the first line of a file may be a record.
     """
     unnamed = [number for number, name in enumerate(names, start=1) if not name.strip()]
     if unnamed:
@@ -160,11 +163,11 @@ def check_names(path: Path | str, names: Sequence[str], *, show: bool = True) ->
 
 def check_dates(data: Any, dates: str | None) -> None:
     """Raise an error for a stated format of dates that no column has."""
-    looked_at = undated_columns(data)
-    if looked_at is None:
+    checked = undated_columns(data)
+    if checked is None:
         return
-    more = f" and {len(looked_at) - _MAX_NAMED} more" if len(looked_at) > _MAX_NAMED else ""
-    columns = ", ".join(looked_at[:_MAX_NAMED]) + more
+    more = f" and {len(checked) - _MAX_NAMED} more" if len(checked) > _MAX_NAMED else ""
+    columns = ", ".join(checked[:_MAX_NAMED]) + more
     raise InputError(
         f"dates: no column is written as {dates} in all rows (checked {columns or 'none'}); state "
         "the format of the file, or list the text that means missing under missing"
@@ -205,7 +208,8 @@ def is_declared(spec: Mapping[str, Any]) -> bool:
 def as_declared(data: Any, specs: Mapping[str, Mapping[str, Any]], notation: Notation) -> Any:
     """Return an Arrow table with every declared column read as its type.
 
-    notation: how the file writes numbers and dates.
+    Parameters:
+        notation: How the file writes numbers and dates.
     """
     for index, name in enumerate(data.column_names):
         spec = specs.get(name, {})

@@ -1,9 +1,11 @@
-"""The schema file: roles, types, domains, weights and hierarchies.
+"""The schema file: roles, types, domains, weights and hierarchies, in YAML.
 
-Read YAML strictly: names are text, and listed values are the text in the file.
-
-Plain YAML reads a column `no` as false and a value 007 as seven, allows duplicate names, creates
-objects from tags, and lets a few lines of aliases expand to more values than fit in memory.
+`Schema.read`, `Schema.of`   entries, options and types of values checked; errors name the column
+`check_spec`                 the options of one column
+`read_yaml`, `load_yaml`     YAML read strictly: names are text, and listed values are the text in
+the file. Plain YAML reads a column `no` as false and a value 007 as
+seven, allows duplicate names, creates objects from tags, and lets a
+few lines of aliases expand to more values than fit in memory
 """
 
 from __future__ import annotations
@@ -53,6 +55,11 @@ _SPEC: dict[str, tuple[tuple[type, ...], str]] = {
     "replace": ((str, Mapping, Replacement), "a replacement such as pseudonym"),
     "publish": ((bool,), "true or false"),
 }
+_VERBATIM = ("order", "values", "missing", "tree")
+_MAX_NODES = 2_000_000  # names, values and lists of a text, with aliases expanded
+_MAX_DEPTH = 100
+_MAX_BITS = 1023  # of a whole number, so that it fits a float
+_TEXT_TAGS = (None, "!", "tag:yaml.org,2002:str")
 
 
 @dataclass(frozen=True)
@@ -161,7 +168,9 @@ def check_spec(where: str, name: str, entry: Any) -> dict[str, Any]:
             )
         if value is not None and not _is_allowed(option, value):
             raise InputError(f"{where}column {name!r}: {option} must be {_SPEC[option][1]}")
-        if option == "bounds" and _is_out_of_range(value):
+        if option == "bounds" and any(
+            isinstance(limit, int) and abs(limit) > sys.float_info.max for limit in value or ()
+        ):
             raise InputError(
                 f"{where}column {name!r}: {option} contains a number that is too large"
             )
@@ -188,11 +197,6 @@ def _is_allowed(option: str, value: Any) -> bool:
     return option != "bounds" or len(value) == 2
 
 
-def _is_out_of_range(limits: Any) -> bool:
-    """Return whether a whole number is larger than any float."""
-    return any(isinstance(n, int) and abs(n) > sys.float_info.max for n in limits or ())
-
-
 def _with_hierarchy(
     where: str, name: str, spec: dict[str, Any], schema: Path | None
 ) -> dict[str, Any]:
@@ -214,13 +218,6 @@ def _with_hierarchy(
     folder = schema.parent if schema else Path()
     spec["hierarchy"] = replace(Hierarchy.read(folder / entry["file"]), origin=origin)
     return spec
-
-
-_VERBATIM = ("order", "values", "missing", "tree")
-_MAX_NODES = 2_000_000  # names, values and lists of a text, with aliases expanded
-_MAX_DEPTH = 100
-_MAX_BITS = 1023  # of a whole number, so that it fits a float
-_TEXT_TAGS = (None, "!", "tag:yaml.org,2002:str")
 
 
 class Refused(yaml.MarkedYAMLError):
@@ -281,10 +278,10 @@ class _Loader(yaml.SafeLoader):
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
-            found = super().construct_object(node, deep)
-            if isinstance(found, int) and found.bit_length() > _MAX_BITS:
+            value = super().construct_object(node, deep)
+            if isinstance(value, int) and value.bit_length() > _MAX_BITS:
                 raise ValueError
-            return found
+            return value
         except (ValueError, ArithmeticError, LookupError, TypeError):
             raise Refused(
                 problem="a date or number is out of range", problem_mark=node.start_mark
@@ -307,8 +304,9 @@ class _Loader(yaml.SafeLoader):
 def _count_nodes(node: yaml.Node, counts: dict[int, int], depth: int) -> int:
     """Return the number of nodes with all aliases expanded; too many are an error.
 
-    counts: the counts by id of a node; 0 while a node is being counted, to detect an alias to an
-        enclosing node.
+    Parameters:
+        counts: The counts by id of a node; 0 while a node is being counted, to detect an alias to
+            an enclosing node.
     """
     if isinstance(node, yaml.ScalarNode):
         return 1

@@ -1,4 +1,4 @@
-"""How large a spreadsheet becomes when it is read, found out before it is.
+"""The memory that a spreadsheet will take, estimated before it is read.
 
 Calamine holds a sheet as the whole rectangle around its filled cells, and unpacks texts completely:
 a file of 1 kB may need more memory than any machine has, which ends the process. So the unpacked
@@ -178,7 +178,7 @@ def _xml_sheets(stream: IO[bytes]) -> list[tuple[str, str]]:
 
 
 def _binary_sheets(stream: IO[bytes]) -> list[tuple[str, str]]:
-    """Return the same of a binary workbook."""
+    """Return the name of each sheet of a binary workbook and the link to its part."""
     found = []
     for kind, content in _records(stream):
         if kind == _BUNDLED_SHEET:
@@ -210,7 +210,7 @@ def _xml_extent(archive: zipfile.ZipFile, part: str) -> _Extent:
 
 
 def _extent_in_order(stream: IO[bytes]) -> _Extent:
-    """Return the same of a sheet whose cells or rows do not all state where they are."""
+    """Return the rectangle of a sheet whose cells or rows do not all state their position."""
     extent, row, column = _Extent(), -1, -1
     for text in _pieces(stream):
         for kind, attributes in _PLACE.findall(text):
@@ -334,7 +334,12 @@ def _old_extents(content: bytes) -> Iterator[_Extent]:
 
 
 def _old_book(content: bytes) -> bytes:
-    """Return the stream of the workbook in a file of sectors, empty if there is none."""
+    """Return the stream of the workbook in a file of sectors, empty if there is none.
+
+    header (512 bytes) ─→ numbers of the sectors of the table ─→ table: the next sector of each
+    directory (a chain of sectors) ─→ entries of 128 bytes: name, first sector, length
+    A stream shorter than `limit` lies in small sectors inside the stream of the root entry.
+    """
     if content[:8] != b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
         return b""
     power, small_power = struct.unpack_from("<HH", content, 30)

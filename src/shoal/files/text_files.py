@@ -1,6 +1,9 @@
-"""Detect the compression, encoding and line ends of text files, and convert them.
+"""Text files of any compression, encoding and line ends, as UTF-8 with one kind of line end.
 
-Normalize line ends between records, and leave those inside quoted cells unchanged.
+    file ─ gunzip ─→ `as_utf8` ─→ `as_even_lines` ─→ a reader
+
+Both yield the file itself if nothing is to be converted, else a private copy that disappears with
+the process. Line ends inside quoted cells stay as they are.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from shoal.support.memory import BYTES_PER_TEXT_BYTE, usable_memory
 from shoal.support.wording import option
 
 _CHUNK_BYTES = 1 << 20
-_MAX_RATIO, _USUAL_RATIO = 1032, 5  # of text to its size in gzip
+_MAX_RATIO, _USUAL_RATIO = 1032, 5  # of a text to its size in gzip
+_MAX_RECORD_BYTES = 1 << 22  # a longer record is an error when it is read
 _MARKS = {  # longer ones first, because one begins with another
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -46,9 +50,10 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 def unpacked_size(path: Path, most: int) -> int:
-    """Return the size of a text in bytes; a compressed one is not counted far beyond `most`.
+    """Return the size of a text in bytes, for a comparison with `most`.
 
-    One that is too short to unpack to `most` is not counted either, but estimated.
+    A compressed text is not counted far beyond `most`, and is only estimated if it is too short to
+    unpack to so much.
     """
     size = path.stat().st_size
     if path.suffix.lower() != ".gz":
@@ -117,8 +122,10 @@ def as_utf8(
 ) -> Iterator[Utf8File]:
     """Yield the same text in UTF-8: the file itself, or a temporary private copy.
 
-    A declared encoding is used as declared.
-    marked: whether a byte order mark may stay. name: the name of the file in messages.
+    Parameters:
+        encoding: The declared encoding, which is used as declared; None detects it.
+        marked: Whether a byte order mark may stay.
+        name: The name of the file in messages.
     """
     name = name or path
     stated = encoding and codecs.lookup(encoding).name
@@ -165,9 +172,8 @@ def _copy(pieces: Iterable[bytes]) -> Iterator[Path]:
             yield path
             return
     try:
-        handle, name = tempfile.mkstemp(
-            prefix="shoal.", suffix=".txt"
-        )  # readable only by its owner
+        # readable only by its owner
+        handle, name = tempfile.mkstemp(prefix="shoal.", suffix=".txt")
     except OSError as error:
         raise OutputError(f"the temporary folder cannot be written to ({error.strerror})") from None
     try:
@@ -263,7 +269,7 @@ def _unmarked(pieces: Iterator[bytes]) -> Iterator[bytes]:
 def _transcoded(path: Path, name: Path, encoding: str, kinds: _Kinds) -> Iterator[bytes]:
     """Return the text in UTF-8, piece by piece."""
     decoder = codecs.getincrementaldecoder(encoding)()
-    line, half = 1, False  # half: the last piece ended in \r
+    line, half = 1, False  # half: the last piece ended in \r, which may be the first half of \r\n
     pieces = ((piece, False) for piece in _pieces(path, name))
     for piece, final in chain(pieces, [(b"", True)]):
         try:
@@ -291,9 +297,6 @@ def _lines_before(error: UnicodeError) -> int:
     return before.count(b"\n") + before.count(b"\r")
 
 
-_MAX_RECORD_BYTES = 1 << 22  # a longer record is an error when it is read
-
-
 def line_ends(chunk: bytes) -> set[str]:
     r"""Return the kinds of line ends in a chunk; a final \r may be half of one and is ignored."""
     pairs = chunk.count(b"\r\n")
@@ -309,8 +312,7 @@ def with_even_ends(pieces: Iterable[bytes], delimiter: str, quote: str) -> Itera
     r"""Return the same text with \n after every record.
 
     A quote opens a cell only at the beginning of a field, possibly after spaces, and is doubled
-    inside a cell.
-    quote: "" if no cell is quoted.
+    inside a cell. With quote "" no cell is quoted.
     """
     token = _tokens(delimiter, quote) if quote else None
     rest = b""

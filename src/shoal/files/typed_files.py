@@ -1,12 +1,10 @@
-"""Read Parquet files as Arrow tables with their types.
+"""Read files whose cells have types: Parquet, spreadsheets, and files of statistics packages.
 
-Spreadsheets to Arrow tables: one sheet, its first filled row the column names.
-
-Read by calamine: values as they are stored, without formulas, formats or macros.
-
-Files of statistics packages to Arrow tables: Stata, SPSS and SAS, by pyreadstat.
-
-Values with labels become categories in the order of their codes.
+`read_parquet`      types as stored; every page and cell is checked
+`read_spreadsheet`  by calamine: one sheet, its first filled row the column names; values as they
+are stored, without formulas, formats or macros
+`read_survey`       Stata, SPSS and SAS, by pyreadstat: values with labels become categories in
+the order of their codes
 """
 
 from __future__ import annotations
@@ -32,6 +30,18 @@ from shoal.table import encoding
 from shoal.table.encoding import is_text, without_codes
 
 _MIN_CELL_BYTES = 8  # of a cell in memory, as a value and as a code
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_KINDS: dict[type, Any] = {
+    bool: pa.bool_(),
+    int: pa.int64(),
+    float: pa.float64(),
+    datetime: pa.timestamp("us"),
+    date: pa.date32(),
+    time: pa.time64("us"),
+    timedelta: pa.duration("us"),
+}
+_MAX_WHOLE = 2**53  # floats hold every whole number up to it exactly
+SURVEYS = (".dta", ".sav", ".zsav", ".por", ".sas7bdat", ".xpt")
 
 
 def read_parquet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
@@ -67,26 +77,13 @@ def _check_size(path: Path, rows: int, columns: int) -> None:
         )
 
 
-SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-_KINDS: dict[type, Any] = {
-    bool: pa.bool_(),
-    int: pa.int64(),
-    float: pa.float64(),
-    datetime: pa.timestamp("us"),
-    date: pa.date32(),
-    time: pa.time64("us"),
-    timedelta: pa.duration("us"),
-}
-_EXACT = 2**53  # whole numbers that a spreadsheet stores exactly
-
-
 def read_spreadsheet(path: Path, form: Format, keep_text: Collection[str]) -> Any:
     """Return one sheet of a spreadsheet as an Arrow table."""
     rows = _rows(path, form.sheet)
     head, body = _parts(path, rows)
     columns = {}
-    for place, name in enumerate(head):
-        cells = [row[place] if place < len(row) else None for row in body]
+    for index, name in enumerate(head):
+        cells = [row[index] if index < len(row) else None for row in body]
         array = _column([None if _blank(cell) else cell for cell in cells], name in keep_text)
         columns[name] = without_codes(array, form.missing_of(name))
     return pa.table(columns)
@@ -164,7 +161,10 @@ def _blank(cell: Any) -> bool:
 def _column(cells: list[Any], keep_text: bool) -> Any:
     """Return cells as an array of one type, as text where they have several."""
     kinds = {type(cell) for cell in cells if cell is not None}
-    if kinds == {float} and all(_whole(cell) for cell in cells if cell is not None):
+    # a spreadsheet stores every number as a float
+    if kinds == {float} and all(
+        cell.is_integer() and abs(cell) <= _MAX_WHOLE for cell in cells if cell is not None
+    ):
         cells, kinds = [None if cell is None else int(cell) for cell in cells], {int}
     if kinds == {int, float}:
         cells, kinds = [None if cell is None else float(cell) for cell in cells], {float}
@@ -175,10 +175,6 @@ def _column(cells: list[Any], keep_text: bool) -> Any:
     if len(kinds) == 1 and (kind := next(iter(kinds))) in _KINDS and not keep_text:
         return pa.array(cells, _KINDS[kind])
     return pa.array([_text(cell) for cell in cells], pa.string())
-
-
-def _whole(cell: float) -> bool:
-    return cell.is_integer() and abs(cell) <= _EXACT
 
 
 def _as_datetime(cell: Any) -> datetime | None:
@@ -194,9 +190,6 @@ def _text(cell: Any) -> str | None:
     if isinstance(cell, datetime) and cell.time() == time():
         cell = cell.date()
     return encoding.texts(pa.array([cell]))[0]
-
-
-SURVEYS = (".dta", ".sav", ".zsav", ".por", ".sas7bdat", ".xpt")
 
 
 def read_survey(path: Path, form: Format, keep_text: Collection[str]) -> Any:
@@ -218,7 +211,7 @@ def read_survey(path: Path, form: Format, keep_text: Collection[str]) -> Any:
         cells = pa.array(frame[name], from_pandas=True)
         labels = meta.variable_value_labels.get(name)
         cells = _labelled(cells, labels) if labels else _plain(cells)
-        cells = _as_text(cells) if name in keep_text else cells
+        cells = cells.cast(pa.string()) if name in keep_text else cells
         columns[name] = without_codes(cells, form.missing_of(name))
     return pa.table(columns)
 
@@ -231,29 +224,28 @@ def _reader(pyreadstat: Any, path: Path) -> Callable[..., Any]:
         ".xpt": pyreadstat.read_xport,
         ".por": pyreadstat.read_por,
     }
-    found: Callable[..., Any] = readers.get(ending, pyreadstat.read_sav)
-    if found is pyreadstat.read_sas7bdat or found is pyreadstat.read_xport:
-        return lambda name, **_: found(name)  # without labels in the file
-    if found is pyreadstat.read_por:
-        return lambda name, apply_value_formats, user_missing: found(
+    reader: Callable[..., Any] = readers.get(ending, pyreadstat.read_sav)
+    if ending in (".sas7bdat", ".xpt"):
+        return lambda name, **_: reader(name)  # SAS keeps labels in a file of their own
+    if ending == ".por":
+        return lambda name, apply_value_formats, user_missing: reader(
             name, apply_value_formats=apply_value_formats
         )
-    return found
+    return reader
 
 
 def _labelled(cells: Any, labels: dict[Any, str]) -> Any:
     """Return coded cells as ordered categories; a code without a label keeps its number."""
-    codes = sorted({*labels, *cells.unique().drop_null().to_pylist()}, key=_rank)
+    codes = sorted(
+        {*labels, *cells.unique().drop_null().to_pylist()},
+        key=lambda code: (isinstance(code, str), code),
+    )
     texts = [labels.get(code) or _code(code) for code in codes]
     if len(set(texts)) < len(texts):  # two codes of one label stay two values
         texts = [f"{text} ({_code(code)})" for code, text in zip(codes, texts, strict=True)]
-    place = {code: index for index, code in enumerate(codes)}
-    indices = pa.array([place.get(cell) for cell in cells.to_pylist()], pa.int32())
+    index_of = {code: index for index, code in enumerate(codes)}
+    indices = pa.array([index_of.get(cell) for cell in cells.to_pylist()], pa.int32())
     return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()), ordered=True)
-
-
-def _rank(code: Any) -> tuple[bool, Any]:
-    return isinstance(code, str), code
 
 
 def _code(code: Any) -> str:
@@ -267,12 +259,8 @@ def _plain(cells: Any) -> Any:
     if pa.types.is_floating(cells.type):
         known = cells.drop_null()
         whole = pc.all(pc.equal(pc.floor(known), known)).as_py() if len(known) else False
-        small = pc.max(pc.abs(known)).as_py() if len(known) else 0
-        return cells.cast(pa.int64()) if whole and small <= 2**53 else cells
+        largest = pc.max(pc.abs(known)).as_py() if len(known) else 0
+        return cells.cast(pa.int64()) if whole and largest <= _MAX_WHOLE else cells
     if pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type):
         return pc.if_else(pc.equal(pc.utf8_trim_whitespace(cells), ""), None, cells)
     return cells
-
-
-def _as_text(cells: Any) -> Any:
-    return cells.cast(pa.string())

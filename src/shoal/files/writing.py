@@ -1,20 +1,17 @@
-"""Tables to files: CSV or Parquet, by the ending of the name.
+"""Tables to files: CSV or Parquet, one file or a folder of parts, completely or not at all.
 
-Cells that a spreadsheet would run as a formula: detect, escape and unescape them.
+    rows ─ `canonical` order ─→ `escape_formulas` ─→ `write_output` ─→ staged files ─→ renamed
 
-A text that begins with =, +, -, @, their full-width forms, a tab or a line break is a formula
-unless it is a number. It is escaped with a single quote in front. A spreadsheet that expects
-semicolons splits the cells of a file with commas, so a formula after a semicolon, a tab or a line
-break inside a text gets a quote too. Names of columns are cells like others. Where a text already
-has such quotes it gets one more, so that different cells stay different.
-
-The order of published rows, which depends on the published values only.
-
-Rows in the order of the source would reveal their original positions.
-
-Rows that arrive in batches, written to one file or to a folder of Parquet or CSV parts.
-
-Everything is staged beside the target, so that it can be checked as written before it is renamed.
+order     Rows in the order of the source would reveal their original positions, so rows are sorted
+          by their published values.
+formulas  A text that begins with =, +, -, @, their full-width forms, a tab or a line break is a
+          formula to a spreadsheet unless it is a number; it gets a single quote in front. A
+          spreadsheet that expects semicolons splits the cells of a file with commas, so a formula
+          after a semicolon, a tab or a line break inside a text gets a quote too. Names of columns
+          are cells like others. Where a text already has such quotes it gets one more, so that
+          different cells stay different.
+staging   Everything is written beside the target, so that it can be checked as written before it is
+          renamed.
 """
 
 from __future__ import annotations
@@ -49,12 +46,151 @@ from shoal.table.frames import as_dates
 from shoal.table.table import Table
 
 BATCH = 1 << 18  # rows handed over at once
+PART_ROWS = 16 * BATCH  # about 4 million
+Parts = Literal["parquet", "csv"]
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ENDINGS = (*_DELIMITERS, ".parquet")
+Order = Literal["canonical", "original"]
+_NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?")
+IS_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
+MAX_NATURAL = 100_000  # distinct texts that are compared by their numbers, not by characters
+
+_FIRST = r"[=@＝＠+\-＋－\t\r\n](?s:.)"  # a cell that begins so is run
+_SPLIT = r'[;\t\r\n][ "]*'  # where another spreadsheet would begin a new cell
+# what is run there; a number up to the next cell, the end or a bracket, as in [-5;-3], is not
+_INSIDE = r"(?:[=@＝＠]|[+\-＋－](?:[^0-9.,:;\t\r\n]|[0-9.,:]+[^0-9.,:;\t\r\n\])}]))"
+FORMULA = rf"^{_FIRST}|{_SPLIT}{_INSIDE}"
+_ESCAPABLE = rf"^'*{_FIRST}"
+_ESCAPED = rf"^'+{_FIRST}"
+_ESCAPED_INSIDE = rf"({_SPLIT})'('*{_INSIDE})"
+NUMBER = r"^[+-][0-9.,:]+([eE][+-]?[0-9]+)?%?$"
+
+
+def write_output(
+    table: Any, path: str | Path, *, force: bool = False, parts: Parts = "parquet"
+) -> None:
+    """Write an Arrow table to a file or a folder of parts, completely or not at all."""
+    return_memory(table.num_rows)
+    if not writes_parts(path) and address_of(path) is None:
+        write_table(table, Path(path), force=force)
+        return
+    if is_text_output(path, parts):
+        table = dates_at_midnight(table)
+    starts = range(0, table.num_rows, BATCH)
+    batches = (decoded(table.slice(start, BATCH)) for start in starts)
+    with staged(path, force=force, parts=parts) as staging:
+        staging.write(batches, decoded(table.slice(0, 0)).schema, table.num_rows)
+
+
+@contextmanager
+def staged(path: str | Path, *, force: bool = False, parts: Parts = "parquet") -> Iterator[Staging]:
+    """Yield the staging of an output; it replaces the target when the block ends without error.
+
+    An output at an address is staged on the disk and copied there at the end.
+    """
+    path = on_this_disk(path)
+    address, target = address_of(path), Path(path)
+    if address is not None:
+        ending = None if writes_parts(path) else check_ending(target)
+        with Store(address).uploaded(ending) as place:
+            yield Staging(AddressPath(address), place, ending is None, f".{parts}")
+        return
+    if writes_parts(path):
+        with as_output(replace_folder(target, force=force), target) as folder:
+            yield Staging(target, folder, in_parts=True, ending=f".{parts}")
+        return
+    check_ending(target)
+    with as_output(replace_file(target, force=force), target) as temporary:
+        yield Staging(target, temporary, in_parts=False)
+
+
+@dataclass
+class Staging:
+    """The files of an output before they are renamed.
+
+    path: the name in messages.
+    place: the temporary file, or the temporary folder of parts.
+    in_parts: whether it is a folder.
+    ending: the ending of each part.
+    files, rows: the files so far, and the number of rows in each.
+    """
+
+    path: Path
+    place: Path
+    in_parts: bool
+    ending: str = ".parquet"
+    files: list[Path] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+
+    def write(self, batches: Iterable[Any], schema: Any, total: int) -> None:
+        """Write tables of at most `BATCH` rows each, all but the last of exactly as many."""
+        writer, done = self._open(schema), 0
+        try:
+            for batch in batches:
+                if self.in_parts and self.rows[-1] >= PART_ROWS:
+                    writer.close()
+                    writer = self._open(schema)
+                writer.write_table(batch)
+                self.rows[-1] += batch.num_rows
+                done += batch.num_rows
+                report("write", done, total)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            raise OutputError(
+                f"{self.path}: a column's type does not fit this format; write Parquet instead"
+            ) from None
+        finally:
+            writer.close()
+        if self.in_parts:
+            self.write_manifest(schema)
+
+    def _open(self, schema: Any) -> Any:
+        file = self.place
+        if self.in_parts:
+            file = self.place / f"part-{len(self.files):05}{self.ending}"
+        self.files.append(file)
+        self.rows.append(0)
+        return open_writer(file, schema)
+
+    def write_manifest(self, schema: Any) -> None:
+        """Write which parts there are, and their numbers of rows."""
+        content = {
+            "format": 1,
+            "columns": schema.names,
+            "rows": sum(self.rows),
+            "parts": [
+                {"name": file.name, "rows": rows, "bytes": file.stat().st_size}
+                for file, rows in zip(self.files, self.rows, strict=True)
+            ],
+        }
+        text = json.dumps(content, indent=2, ensure_ascii=False)
+        (self.place / MANIFEST).write_text(f"{text}\n", encoding="utf-8")
+
+
+def writes_parts(path: str | Path) -> bool:
+    """Return whether a name means a folder of parts: it has no ending, or ends in a slash.
+
+    >>> writes_parts("release"), writes_parts("release.v2/"), writes_parts("release.csv")
+    (True, True, False)
+    """
+    ends = isinstance(path, FolderPath) or str(path).endswith(("/", os.sep))
+    return ends or not Path(path).suffix
+
+
+def is_text_output(path: str | Path, parts: Parts = "parquet") -> bool:
+    """Return whether an output is text; reject an unknown ending.
+
+    Parameters:
+        parts: The format of the parts, if the name means a folder.
+
+    >>> is_text_output("release.csv"), is_text_output("release"), is_text_output("release", "csv")
+    (True, False, True)
+    """
+    check_choice("parts", parts, get_args(Parts))
+    return parts == "csv" if writes_parts(path) else check_ending(Path(path)) != ".parquet"
 
 
 def write_table(table: Any, path: Path, *, force: bool = False, private: bool = False) -> None:
-    """Write an Arrow table, completely or not at all; private: only the owner may read it."""
+    """Write an Arrow table to one file; with `private` only its owner may read it."""
     if check_ending(path) in _DELIMITERS:
         table = dates_at_midnight(table)
     with as_output(replace_file(path, force=force, private=private), path) as temporary:
@@ -158,17 +294,6 @@ def _quoted(distinct: Any, signs: str) -> Any:
     return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), distinct)
 
 
-_FIRST = r"[=@＝＠+\-＋－\t\r\n](?s:.)"  # a cell that begins so is run
-_SPLIT = r'[;\t\r\n][ "]*'  # where another spreadsheet would begin a new cell
-# what is run there; a number up to the next cell, the end or a bracket, as in [-5;-3], is not
-_INSIDE = r"(?:[=@＝＠]|[+\-＋－](?:[^0-9.,:;\t\r\n]|[0-9.,:]+[^0-9.,:;\t\r\n\])}]))"
-FORMULA = rf"^{_FIRST}|{_SPLIT}{_INSIDE}"
-_ESCAPABLE = rf"^'*{_FIRST}"
-_ESCAPED = rf"^'+{_FIRST}"
-_ESCAPED_INSIDE = rf"({_SPLIT})'('*{_INSIDE})"
-NUMBER = r"^[+-][0-9.,:]+([eE][+-]?[0-9]+)?%?$"
-
-
 def count_formulas(data: Any) -> dict[str, int]:
     """Return for each column of an Arrow table how many cells a spreadsheet would run.
 
@@ -177,14 +302,14 @@ def count_formulas(data: Any) -> dict[str, int]:
     >>> count_formulas(pa.table({"note": ["=1+1", "-5", "+a", "@x", "a"], "sum": [1, 2, 3, 4, 5]}))
     {'note': 3}
     """
-    found = dict.fromkeys(data.column_names, 0)
+    counts = dict.fromkeys(data.column_names, 0)
     for name in data.column_names:
-        found[name] += has_formulas(pa.array([name], pa.string()))
+        counts[name] += has_formulas(pa.array([name], pa.string()))
         cells = _distinct(data.column(name))
         if cells is not None:
             runs = _matches(cells.dictionary, FORMULA).take(cells.indices)
-            found[name] += pc.sum(runs).as_py() or 0
-    return {name: count for name, count in found.items() if count}
+            counts[name] += pc.sum(runs).as_py() or 0
+    return {name: count for name, count in counts.items() if count}
 
 
 def escape_formulas(data: Any) -> Any:
@@ -193,11 +318,11 @@ def escape_formulas(data: Any) -> Any:
     >>> escape_formulas(pa.table({"note": ["=1+1", "'=1+1", "-5"]})).column("note").to_pylist()
     ["'=1+1", "''=1+1", '-5']
     """
-    for place, name in enumerate(data.column_names):
+    for index, name in enumerate(data.column_names):
         cells = _distinct(data.column(name))
         if cells is None:
             continue
-        data = data.set_column(place, name, escape_texts(cells.dictionary).take(cells.indices))
+        data = data.set_column(index, name, escape_texts(cells.dictionary).take(cells.indices))
     return data.rename_columns(escape_names(data.column_names))
 
 
@@ -260,10 +385,10 @@ def unescape_formulas(data: Any, original: Table) -> Any:
 
 def _quoted_formula(cells: Any) -> Any:
     """Return the distinct cells of a column if one of them is escaped, else None."""
-    found = _distinct(cells)
-    if found is None or not pc.any(_looks_escaped(found.dictionary)).as_py():
+    distinct = _distinct(cells)
+    if distinct is None or not pc.any(_looks_escaped(distinct.dictionary)).as_py():
         return None
-    return found
+    return distinct
 
 
 def _unescaped(texts: Any) -> Any:
@@ -302,12 +427,6 @@ def _matches(texts: Any, pattern: str) -> Any:
     found = pc.match_substring_regex(texts, pattern)
     number = pc.match_substring_regex(texts, NUMBER)
     return pc.fill_null(pc.and_not(found, number), False)
-
-
-Order = Literal["canonical", "original"]
-_NUMBER = re.compile(r"(?:(?<![\w.])-)?\d+(?:\.\d+)?")
-IS_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
-MAX_NATURAL = 100_000  # distinct texts that are compared by their numbers, not by characters
 
 
 def check_order(order: str) -> None:
@@ -423,126 +542,3 @@ def _natural(text: str) -> list[tuple[int, float, str]]:
         parts += [(0, 0.0, text[end : found.start()]), (1, float(found[0]), "")]
         end = found.end()
     return [*parts, (0, 0.0, text[end:])]
-
-
-PART_ROWS = 16 * BATCH  # about 4 million
-Parts = Literal["parquet", "csv"]
-
-
-def writes_parts(path: str | Path) -> bool:
-    """Return whether a name means a folder of parts: it has no ending, or ends in a slash.
-
-    >>> writes_parts("release"), writes_parts("release.v2/"), writes_parts("release.csv")
-    (True, True, False)
-    """
-    ends = isinstance(path, FolderPath) or str(path).endswith(("/", os.sep))
-    return ends or not Path(path).suffix
-
-
-@dataclass
-class Staging:
-    """The files of an output before they are renamed.
-
-    path: the name in messages. place: the temporary file, or the folder of parts.
-    ending: of each part.
-    """
-
-    path: Path
-    place: Path
-    in_parts: bool
-    ending: str = ".parquet"
-    files: list[Path] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
-
-    def write(self, batches: Iterable[Any], schema: Any, total: int) -> None:
-        """Write tables of at most `BATCH` rows each, all but the last of exactly as many."""
-        writer, done = self._open(schema), 0
-        try:
-            for batch in batches:
-                if self.in_parts and self.rows[-1] >= PART_ROWS:
-                    writer.close()
-                    writer = self._open(schema)
-                writer.write_table(batch)
-                self.rows[-1] += batch.num_rows
-                done += batch.num_rows
-                report("write", done, total)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            raise OutputError(
-                f"{self.path}: a column's type does not fit this format; write Parquet instead"
-            ) from None
-        finally:
-            writer.close()
-        if self.in_parts:
-            self.write_manifest(schema)
-
-    def _open(self, schema: Any) -> Any:
-        file = self.place
-        if self.in_parts:
-            file = self.place / f"part-{len(self.files):05}{self.ending}"
-        self.files.append(file)
-        self.rows.append(0)
-        return open_writer(file, schema)
-
-    def write_manifest(self, schema: Any) -> None:
-        """Write which parts there are, and their numbers of rows."""
-        content = {
-            "format": 1,
-            "columns": schema.names,
-            "rows": sum(self.rows),
-            "parts": [
-                {"name": file.name, "rows": rows, "bytes": file.stat().st_size}
-                for file, rows in zip(self.files, self.rows, strict=True)
-            ],
-        }
-        text = json.dumps(content, indent=2, ensure_ascii=False)
-        (self.place / MANIFEST).write_text(f"{text}\n", encoding="utf-8")
-
-
-def is_text_output(path: str | Path, parts: Parts = "parquet") -> bool:
-    """Return whether an output is text; reject an unknown ending.
-
-    parts: the format of the parts, if the name means a folder.
-
-    >>> is_text_output("release.csv"), is_text_output("release"), is_text_output("release", "csv")
-    (True, False, True)
-    """
-    check_choice("parts", parts, get_args(Parts))
-    return parts == "csv" if writes_parts(path) else check_ending(Path(path)) != ".parquet"
-
-
-def write_output(
-    table: Any, path: str | Path, *, force: bool = False, parts: Parts = "parquet"
-) -> None:
-    """Write an Arrow table to a file or a folder of parts, completely or not at all."""
-    return_memory(table.num_rows)
-    if not writes_parts(path) and address_of(path) is None:
-        write_table(table, Path(path), force=force)
-        return
-    if is_text_output(path, parts):
-        table = dates_at_midnight(table)
-    starts = range(0, table.num_rows, BATCH)
-    batches = (decoded(table.slice(start, BATCH)) for start in starts)
-    with staged(path, force=force, parts=parts) as staging:
-        staging.write(batches, decoded(table.slice(0, 0)).schema, table.num_rows)
-
-
-@contextmanager
-def staged(path: str | Path, *, force: bool = False, parts: Parts = "parquet") -> Iterator[Staging]:
-    """Yield the staging of an output; it replaces the target when the block ends without error.
-
-    An output at an address is staged on the disk and copied there at the end.
-    """
-    path = on_this_disk(path)
-    address, target = address_of(path), Path(path)
-    if address is not None:
-        ending = None if writes_parts(path) else check_ending(target)
-        with Store(address).uploaded(ending) as place:
-            yield Staging(AddressPath(address), place, ending is None, f".{parts}")
-        return
-    if writes_parts(path):
-        with as_output(replace_folder(target, force=force), target) as folder:
-            yield Staging(target, folder, in_parts=True, ending=f".{parts}")
-        return
-    check_ending(target)
-    with as_output(replace_file(target, force=force), target) as temporary:
-        yield Staging(target, temporary, in_parts=False)

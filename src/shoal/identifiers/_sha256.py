@@ -30,6 +30,7 @@ def compress(state, registers, schedule, constants):
     schedule: (64, LANES) the block in its first 16 rows; the others are scratch.
     constants: (64,) the round constants.
     """
+    # rows 0 … row − 1 of the schedule are complete
     for row in range(16, 64):
         for lane in range(LANES):
             early, late = schedule[row - 15, lane], schedule[row - 2, lane]
@@ -40,6 +41,8 @@ def compress(state, registers, schedule, constants):
         for lane in range(LANES):
             registers[row, lane] = state[row, lane]
     for step in range(64):
+        # each round renames the registers by one instead of moving them: the new a and e are
+        # written where h and d were
         a = (64 - step) & 7
         b, c, d, e = (a + 1) & 7, (a + 2) & 7, (a + 3) & 7, (a + 4) & 7
         f, g, h = (a + 5) & 7, (a + 6) & 7, (a + 7) & 7
@@ -69,6 +72,7 @@ def sign(data, offsets, inner, outer, constants, alphabet, characters):
     characters: (messages, length) bytes, written here; 5 bits each, at most 51.
     """
     messages, length = characters.shape
+    # state, registers, schedule: as in `compress`, used for all batches
     state = np.empty((8, LANES), np.uint32)
     registers = np.empty((8, LANES), np.uint32)
     schedule = np.empty((64, LANES), np.uint32)
@@ -81,12 +85,14 @@ def sign(data, offsets, inner, outer, constants, alphabet, characters):
             for place in range(size):
                 shift = np.uint32(24 - 8 * (place & 3))
                 schedule[place >> 2, lane] |= np.uint32(data[begin + place]) << shift
+            # padding: a bit, zeros, and the length in bits with the block of the key
             schedule[size >> 2, lane] |= np.uint32(0x80) << np.uint32(24 - 8 * (size & 3))
             schedule[15, lane] = np.uint32(8 * (64 + size))
         for row in range(8):
             for lane in range(LANES):
                 state[row, lane] = inner[row]
         compress(state, registers, schedule, constants)
+        # the second hash: its message is the first hash, its state that of the outer key
         for row in range(8):
             for lane in range(LANES):
                 schedule[row, lane] = state[row, lane]

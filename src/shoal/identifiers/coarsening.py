@@ -1,9 +1,8 @@
-"""Coarser identifiers: masked texts, rounded and limited numbers.
+"""Replacements that keep a part of the original: coarser texts and numbers, and shifted dates.
 
-They still show something that others may know of a person, so they become quasi-identifiers, which
-the guarantee covers.
-
-Shifted dates: each person's dates move by a number of days of their own, so intervals stay.
+`Mask`, `Round` and `Clip` still show something that others may know of a person, so their columns
+become quasi-identifiers, which the guarantee covers. `Shift` moves the dates of each person by a
+number of days of their own, so intervals stay; the guarantee does not cover them.
 """
 
 from __future__ import annotations
@@ -174,7 +173,7 @@ class Shift(Replacement):
 
     @property
     def by_cell(self) -> bool:
-        """Whether the person decides too."""
+        """Whether the replacement of a cell depends on more than its text: on the person."""
         return True
 
     @property
@@ -226,6 +225,7 @@ class Shift(Replacement):
         number = int.from_bytes(hmac.digest(key, person.encode(), hashlib.sha256)[:16], "big")
         most = self.days // self._step
         drawn = number % (2 * most)  # the bias is below 2**-64
+        # 0 … most − 1 are shifts backwards, the others forwards; 0 days are left out
         return self._step * (drawn - most if drawn < most else drawn - most + 1)
 
 

@@ -1,9 +1,8 @@
-"""Message authentication codes of whole columns: HMAC-SHA-256, as text in Base32.
+"""Codes of whole columns: HMAC-SHA-256 in Base32, and the texts that they are computed from.
 
-Few or long messages are hashed by the standard library, many short ones by a compiled kernel; both
-give the same codes (RFC 4231).
-
-Identifiers as text, so that one number joins across files and types.
+`codes` hashes few or long messages by the standard library and many short ones by a compiled
+kernel; both give the same codes (RFC 4231). `distinct_texts` turns identifiers into text, so that
+one number joins across files and types.
 """
 
 from __future__ import annotations
@@ -29,6 +28,8 @@ _MAX_SHORT = 55  # bytes of a message that fits one block with its padding
 MIN_COMPILED = 20_000  # messages; fewer are hashed before a kernel is loaded
 _BATCH = 1 << 22  # messages, so that the texts of a batch stay below 2 GB
 _BLOCK = 64  # bytes
+_SAMPLE_CELLS = 100_000
+_MIN_DISTINCT = 0.5  # share of the sample for which finding equal texts does not pay
 
 Words = npt.NDArray[np.uint32]
 
@@ -63,8 +64,8 @@ def _batch(texts: Any, key: bytes, length: int) -> Any:
 
     plain = texts.cast(pa.large_string())
     offsets = np.frombuffer(plain.buffers()[1], np.int64, len(plain) + 1, 8 * plain.offset)
-    held = plain.buffers()[2]
-    data = np.frombuffer(held, np.uint8) if held is not None else np.zeros(0, np.uint8)
+    buffer = plain.buffers()[2]
+    data = np.frombuffer(buffer, np.uint8) if buffer is not None else np.zeros(0, np.uint8)
     characters = np.empty((len(plain), length), np.uint8)
     long: Bools = np.diff(offsets) > _MAX_SHORT
     if long.any():
@@ -72,9 +73,9 @@ def _batch(texts: Any, key: bytes, length: int) -> Any:
     inner, outer = (_padded(key, pad) for pad in (0x36, 0x5C))
     alphabet = np.frombuffer(ALPHABET, np.uint8)
     sign(data, offsets, inner, outer, _constants(), alphabet, characters)
+    # all codes have one length, so their offsets in the buffer are known
     ends = np.arange(0, characters.size + 1, length, dtype=np.int32)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(characters)]
-    return pa.StringArray.from_buffers(len(plain), buffers[1], buffers[2])
+    return pa.StringArray.from_buffers(len(plain), pa.py_buffer(ends), pa.py_buffer(characters))
 
 
 def _mixed(texts: Any, long: Bools, key: bytes, length: int) -> Any:
@@ -121,10 +122,6 @@ def _root(number: int, root: int) -> int:
     return low
 
 
-_SAMPLE = 100_000  # cells
-_MIN_DISTINCT = 0.5  # share of the sample for which finding equal texts does not pay
-
-
 def distinct_texts(cells: Any, column: str) -> tuple[Any, Any]:
     """Return the index of each cell's text, missing if the cell is, and the distinct texts.
 
@@ -140,10 +137,10 @@ def distinct_texts(cells: Any, column: str) -> tuple[Any, Any]:
 
 
 def few_texts(cells: Any, column: str) -> tuple[Any, Any]:
-    """Return the same, or None and all texts if hardly any text repeats."""
+    """Return the index and the distinct texts, or None and all texts if hardly any text repeats."""
     plain = _plain(cells, column)
-    step = max(len(plain) // _SAMPLE, 1)
-    if encoding.is_text(plain.type) and not plain.null_count and len(plain) > _SAMPLE:
+    step = max(len(plain) // _SAMPLE_CELLS, 1)
+    if encoding.is_text(plain.type) and not plain.null_count and len(plain) > _SAMPLE_CELLS:
         sample = plain.take(pa.array(range(0, len(plain), step)))
         if len(sample.unique()) >= _MIN_DISTINCT * len(sample):
             return None, plain

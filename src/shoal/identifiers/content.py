@@ -1,15 +1,13 @@
-"""Identifiers recognized by their content: patterns, confirmed by check digits where they have any.
+"""Identifiers recognized by their content, and redaction of free text.
 
-Only patterns and a short list of names are known: names of places, rare names, nicknames and
-misspelled numbers stay unseen.
+    `KINDS`              patterns, confirmed by check digits where they have any, and a list of
+                         frequent first names
+    `find_identifiers`   where they are in a text
+    `count_identifiers`  how many cells of a column contain one
+    `Redact`             a replacement that puts their kind in their place
 
-Check digits of numbers that identify people and accounts.
-
-Frequent first names, by which names of people are recognized in text.
-
-Redaction: identifiers inside free text, replaced by their kind.
-
-A best effort, never a guarantee: it sees patterns and frequent names only.
+A best effort, never a guarantee: names of places, rare names, nicknames and misspelled numbers stay
+unseen.
 """
 
 from __future__ import annotations
@@ -34,6 +32,10 @@ _DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 _FISCAL_ODD = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25,
                24, 23)  # fmt: skip
 _IBAN_LENGTHS = range(15, 35)
+_PHONE_DIGITS = range(7, 16)
+_MAX_TEXTS = 20_000  # distinct texts that are examined
+_MIN_SCORE = 0.4  # of a Presidio pattern; weaker ones match any number
+ENGINES = ("shoal", "presidio")
 
 
 def _digits(text: str) -> list[int]:
@@ -133,17 +135,12 @@ def is_fiscal_code(text: str) -> bool:
     return (odd + sum(values[1:15:2])) % 26 == values[15]
 
 
-_MAX_TEXTS = 20_000  # distinct texts that are examined
-_FEW_DIGITS = 7  # of a phone number
-_MOST_DIGITS = 15
-
-
 def _always(_: str) -> bool:
     return True
 
 
 def _is_phone(text: str) -> bool:
-    return _FEW_DIGITS <= sum(map(str.isdigit, text)) <= _MOST_DIGITS
+    return sum(map(str.isdigit, text)) in _PHONE_DIGITS
 
 
 def _is_address(text: str) -> bool:
@@ -282,7 +279,8 @@ def count_identifiers(cells: Any) -> dict[str, int]:
     step = -(-len(values) // _MAX_TEXTS) or 1
     values = values.take(pa.array(range(0, len(values), step), pa.int64()))
     texts, counts = values.field("values"), values.field("counts")
-    maybe = pc.or_kleene(pc.match_substring_regex(texts, r"[0-9@]"), _may_name(texts))
+    # the texts worth a search: with a digit or @, with two capitalized words, or a web address
+    maybe = pc.match_substring_regex(texts, r"[0-9@]|[A-ZÀ-Þ]\pL+ .*[A-ZÀ-Þ]|www\.|://")
     found: dict[str, int] = {}
     for text, count in zip(
         texts.filter(maybe).to_pylist(), counts.filter(maybe).to_pylist(), strict=True
@@ -292,11 +290,6 @@ def count_identifiers(cells: Any) -> dict[str, int]:
     order = list(dict.fromkeys(kind.name for kind in KINDS))
     filled = len(plain) - plain.null_count
     return {kind: min(found[kind], filled) for kind in order if kind in found}
-
-
-def _may_name(texts: Any) -> Any:
-    """Return which texts have two words with capitals, or a web address."""
-    return pc.match_substring_regex(texts, r"[A-ZÀ-Þ]\pL+ .*[A-ZÀ-Þ]|www\.|://")
 
 
 def mask_identifiers(texts: Any) -> tuple[Any, int]:
@@ -337,10 +330,6 @@ FIRST_NAMES = frozenset(
     werner william wolfgang yasmin yusuf zoe
     """.split()
 )
-
-
-ENGINES = ("shoal", "presidio")
-_MIN_SCORE = 0.4  # of a Presidio pattern; weaker ones match any number
 
 
 @dataclass(frozen=True)

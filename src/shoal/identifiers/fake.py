@@ -68,11 +68,14 @@ class Fake(Replacement):
 
     def publish(self, column: str, cells: Any, context: Context) -> Replaced:
         """Return fake cells for a column."""
+        from importlib.metadata import version
+
         make = self._maker(column)
         indices, texts = distinct_texts(cells, column)
         if self.consistent:
             key = context.derive(column, self.name, self.kind)
-            seeds = [_seed(key, text) for text in texts.to_pylist()]
+            digests = [hmac.digest(key, t.encode(), hashlib.sha256) for t in texts.to_pylist()]
+            seeds = [int.from_bytes(digest[:16], "big") for digest in digests]
             distinct = pa.array([make(seed) for seed in seeds], pa.string())
             shared = len(distinct) - len(distinct.unique())
             if shared:
@@ -82,17 +85,17 @@ class Fake(Replacement):
             blank = [cell is None for cell in indices.to_pylist()]
             drawn = [None if none else make(secrets.randbits(64)) for none in blank]
             made = pa.array(drawn, pa.string())
-        how = f"domain {context.domain!r}" if self.consistent else "drawn at random"
+        scope = f"domain {context.domain!r}" if self.consistent else "drawn at random"
         return Replaced(
             column,
             made,
             links=self.links_rows,
-            treatment=f"replaced by fake values ({self.kind}, {self.locale}), {how}",
+            treatment=f"replaced by fake values ({self.kind}, {self.locale}), {scope}",
             record={
                 "replace": self.name,
                 "kind": self.kind,
                 "locale": self.locale,
-                "faker": _version(),
+                "faker": version("faker"),
                 **(context.record if self.consistent else {"consistent": False}),
             },
         )
@@ -112,13 +115,3 @@ class Fake(Replacement):
             return str(getattr(faker, self.kind)()).replace("\n", ", ")
 
         return make
-
-
-def _seed(key: bytes, text: str) -> int:
-    return int.from_bytes(hmac.digest(key, text.encode(), hashlib.sha256)[:16], "big")
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("faker")

@@ -1,9 +1,12 @@
-"""Format-preserving encryption: the length and form of a number stay, the key reverses it.
+"""Format-preserving encryption by FF1: the length and form of a number stay, the key reverses it.
 
-FF1: format-preserving encryption, reversible with the key (NIST SP 800-38G).
+A Feistel network of ten rounds over the two halves of a number, with AES as its round function:
 
-A Feistel network of ten rounds over the two halves of a number, with AES as its round function. All
-numbers of one length are encrypted together, one call of AES per round.
+    A │ B  ─→  B │ A + F(B)  ─→ … ten times; decryption walks back
+
+All numbers of one length are encrypted together, one call of AES per round.
+NIST SP 800-38G, "Recommendation for block cipher modes of operation: methods for format-preserving
+encryption", 2016, and its draft Revision 1, 2019.
 """
 
 from __future__ import annotations
@@ -24,6 +27,14 @@ from shoal.support.wording import counted
 from shoal.table.linked import Replaced
 
 _CODE_POINTS = 0x110000
+MIN_NUMBERS = 10**6  # that one length must have, by SP 800-38G Revision 1
+MAX_RADIX = 1 << 16
+_ROUNDS = 10
+_BLOCK = 16  # bytes
+_FAST_BITS = 32  # of a half; sums and remainders then fit 64 bits
+
+Digits = npt.NDArray[np.int64]
+Halves = npt.NDArray[Any]  # uint64, or Python's own integers for long numbers
 
 
 @dataclass(frozen=True)
@@ -85,13 +96,15 @@ class FormatPreserving(Replacement):
         signs = np.array(texts.to_pylist(), dtype=np.str_)
         if not len(signs):
             return texts.cast(pa.string())
-        grid = signs.view(np.uint32).reshape(len(signs), -1).copy()  # padded with 0
+        # (texts, longest) code points, padded with 0; digits are −1 outside the alphabet
+        grid = signs.view(np.uint32).reshape(len(signs), -1).copy()
         digit_of = np.full(_CODE_POINTS, -1, np.int64)
         points = np.array([ord(sign) for sign in self.alphabet], np.uint32)
         digit_of[points] = np.arange(len(points))
         digits = digit_of[grid]
         inside = digits >= 0
         self._check(column, inside.sum(axis=1))
+        # texts with characters of the alphabet in the same places are encrypted together
         patterns, which = _patterns(inside)
         for pattern in range(len(patterns)):
             rows = np.flatnonzero(which == pattern)
@@ -119,16 +132,6 @@ def _patterns(inside: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], Any
     keys = packed.view(f"V{packed.shape[1]}").ravel()
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     return inside[first], which
-
-
-MIN_NUMBERS = 10**6  # of a length, by SP 800-38G Revision 1
-MAX_RADIX = 1 << 16
-_ROUNDS = 10
-_BLOCK = 16  # bytes
-_FAST_BITS = 32  # of a half; sums and remainders then fit 64 bits
-
-Digits = npt.NDArray[np.int64]
-Halves = npt.NDArray[Any]  # uint64, or Python's own integers for long numbers
 
 
 class FF1:
@@ -179,7 +182,7 @@ class FF1:
         a = _numbers(digits[:, :left], self.radix, kind)
         b = _numbers(digits[:, left:], self.radix, kind)
         for step in rounds:
-            # encryption: (A, B) → (B, A + F(B)); decryption walks back: (A, B) → (B − F(A), A)
+            # encryption: (A, B) → (B, A + F(B)); decryption: (A, B) → (B − F(A), A)
             modulus = moduli[step % 2]
             mixed = self._round(b if sign > 0 else a, step, width, taken, first, fast)
             if sign > 0:
@@ -230,12 +233,12 @@ def _numbers(digits: Digits, radix: int, kind: Any) -> Halves:
 
 
 def _digits(numbers: Halves, radix: int, size: int) -> Digits:
-    found = np.empty((len(numbers), size), np.int64)
+    digits = np.empty((len(numbers), size), np.int64)
     rest = numbers
-    for place in range(size - 1, -1, -1):
-        found[:, place] = (rest % radix).astype(np.int64)
+    for place in range(size - 1, -1, -1):  # the last digit first
+        digits[:, place] = (rest % radix).astype(np.int64)
         rest = rest // radix
-    return found
+    return digits
 
 
 def _bytes(numbers: Halves, width: int) -> npt.NDArray[np.uint8]:

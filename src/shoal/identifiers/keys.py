@@ -1,13 +1,12 @@
-"""Secret keys: made at random, read from a private file, the environment or a command.
+"""Secret keys: made at random, read from a private file, the environment or a command; and shares.
 
 A key is never an argument of a command, and its bytes never appear in a repr, an error or a report.
 HKDF (RFC 5869) derives an independent key for each purpose and domain.
 
-Shares of a key: any few of several people can restore it, fewer learn nothing useful.
-
-Shamir, "How to share a secret", CACM 22(11), 1979, as implemented by PyCryptodome. Each share has a
-check value of 128 bits, derived from the whole key and everything else in the share. It can be
-computed only with the key, so the shares that restore a key also show whether one was altered.
+Any few of several people can restore a key from their shares, fewer learn nothing useful (Shamir,
+"How to share a secret", CACM 22(11), 1979, as implemented by PyCryptodome). Each share has a check
+value of 128 bits, derived from the whole key and everything else in the share. It can be computed
+only with the key, so the shares that restore a key also show whether one was altered.
 """
 
 from __future__ import annotations
@@ -32,10 +31,31 @@ from shoal.support.files import check_readable, read_text, reason, replace_file
 from shoal.support.imports import requires
 from shoal.support.options import check_whole
 
-_BYTES = 32
+_KEY_BYTES = 32
 _MIN_DISTINCT = 10  # of the bytes of a key; a random key of 32 bytes has about 30
-_SECONDS = 60  # that a key command may take
+_MAX_SECONDS = 60  # that a key command may take
 _ADVICE = "make one with `shoal keys new -o key.bin`"
+_HALF_BYTES = 16  # that PyCryptodome shares at once
+_CHECK_BYTES = 16
+_MIN_NEEDED, _MAX_SHARES = 2, 100
+_TEXT = """\
+shoal key share 1
+key {fingerprint}
+share {number} of {total}
+needed {needed}
+{secret}
+check {check}
+"""
+_PATTERN = re.compile(
+    _TEXT.format(
+        fingerprint="(?P<fingerprint>[0-9a-f]{8})",
+        number="(?P<number>[1-9][0-9]{0,2})",
+        total="(?P<total>[1-9][0-9]{0,2})",
+        needed="(?P<needed>[1-9][0-9]{0,2})",
+        secret=f"(?P<secret>[0-9a-f]{{{4 * _HALF_BYTES}}})",
+        check=f"(?P<check>[0-9a-f]{{{2 * _CHECK_BYTES}}})",
+    ).strip()
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,8 +73,8 @@ class Key:
     secret: bytes
 
     def __post_init__(self) -> None:
-        if not isinstance(self.secret, bytes) or len(self.secret) < _BYTES:
-            raise InputError(f"a key needs at least {_BYTES} bytes; {_ADVICE}")
+        if not isinstance(self.secret, bytes) or len(self.secret) < _KEY_BYTES:
+            raise InputError(f"a key needs at least {_KEY_BYTES} bytes; {_ADVICE}")
         if len(set(self.secret)) < _MIN_DISTINCT:
             raise InputError(f"this key is not random: its bytes repeat; {_ADVICE}")
 
@@ -67,7 +87,7 @@ class Key:
     @classmethod
     def new(cls) -> Key:
         """Return a new random key of the operating system's generator."""
-        return cls(secrets.token_bytes(_BYTES))
+        return cls(secrets.token_bytes(_KEY_BYTES))
 
     @classmethod
     def read(cls, path: str | Path) -> Key:
@@ -128,12 +148,12 @@ class Key:
                 check=False,
                 capture_output=True,
                 stdin=subprocess.DEVNULL,
-                timeout=_SECONDS,
+                timeout=_MAX_SECONDS,
             )
         except OSError as error:
             raise InputError(f"{what} cannot be run ({reason(error)})") from None
         except subprocess.TimeoutExpired:
-            raise InputError(f"{what} gave no answer in {_SECONDS} seconds") from None
+            raise InputError(f"{what} gave no answer in {_MAX_SECONDS} seconds") from None
         if done.returncode:  # its output may contain the key, so it is not shown
             raise InputError(f"{what} failed with exit status {done.returncode}")
         try:
@@ -160,11 +180,11 @@ class Key:
         return hkdf(self.secret, b"shoal 1" + _packed(purpose, *context))
 
 
-def hkdf(secret: bytes, info: bytes, salt: bytes = b"", length: int = _BYTES) -> bytes:
+def hkdf(secret: bytes, info: bytes, salt: bytes = b"", length: int = _KEY_BYTES) -> bytes:
     """Return bytes derived from a secret by HKDF with SHA-256 (RFC 5869)."""
-    extracted = hmac.digest(salt or bytes(_BYTES), secret, hashlib.sha256)
+    extracted = hmac.digest(salt or bytes(_KEY_BYTES), secret, hashlib.sha256)
     block = output = b""
-    for counter in range(1, -(-length // _BYTES) + 1):
+    for counter in range(1, -(-length // _KEY_BYTES) + 1):
         block = hmac.digest(extracted, block + info + bytes([counter]), hashlib.sha256)
         output += block
     return output[:length]
@@ -195,72 +215,6 @@ def _decoded(content: bytes) -> bytes:
         ) from None
 
 
-_HALF = 16  # bytes that PyCryptodome shares at once
-_CHECK = 16  # bytes of a check value
-_MIN_NEEDED, _MAX_SHARES = 2, 100
-_TEXT = """\
-shoal key share 1
-key {fingerprint}
-share {number} of {total}
-needed {needed}
-{secret}
-check {check}
-"""
-_PATTERN = re.compile(
-    _TEXT.format(
-        fingerprint="(?P<fingerprint>[0-9a-f]{8})",
-        number="(?P<number>[1-9][0-9]{0,2})",
-        total="(?P<total>[1-9][0-9]{0,2})",
-        needed="(?P<needed>[1-9][0-9]{0,2})",
-        secret=f"(?P<secret>[0-9a-f]{{{4 * _HALF}}})",
-        check=f"(?P<check>[0-9a-f]{{{2 * _CHECK}}})",
-    ).strip()
-)
-
-
-@dataclass(frozen=True, repr=False)
-class _Share:
-    """One share as its text states it."""
-
-    fingerprint: str
-    number: int
-    total: int
-    needed: int
-    secret: bytes
-    check: bytes
-
-    @classmethod
-    def read(cls, text: str) -> _Share:
-        """Return the share of a text; spaces at the ends of lines do not matter."""
-        found = _PATTERN.fullmatch("\n".join(map(str.rstrip, text.strip().splitlines())))
-        if found is None:
-            raise InputError("a file is not a share of a key, or is damaged")
-        number, total, needed = (int(found[name]) for name in ("number", "total", "needed"))
-        if not (number <= total <= _MAX_SHARES and _MIN_NEEDED <= needed <= total):
-            raise InputError(
-                "a share states numbers that `shoal keys split` never writes, so it was altered; "
-                "use the original share"
-            )
-        secret, check = (bytes.fromhex(found[name]) for name in ("secret", "check"))
-        return cls(found["fingerprint"], number, total, needed, secret, check)
-
-    def expected_check(self, key: Key) -> bytes:
-        """Return the check value that the owner of the key gave this share."""
-        numbers = (self.number, self.total, self.needed)
-        return key.derive("key share", *map(str, numbers), self.secret.hex())[:_CHECK]
-
-    def text(self, key: Key) -> str:
-        """Return the text of the share, with its check value."""
-        return _TEXT.format(
-            fingerprint=self.fingerprint,
-            number=self.number,
-            total=self.total,
-            needed=self.needed,
-            secret=self.secret.hex(),
-            check=self.expected_check(key).hex(),
-        )
-
-
 def split_key(key: Key, shares: int, needed: int) -> list[str]:
     """Return the texts of shares, of which some restore the key.
 
@@ -282,9 +236,9 @@ def split_key(key: Key, shares: int, needed: int) -> list[str]:
     check_whole("shares", shares, needed)
     if shares > _MAX_SHARES:
         raise InputError(f"shares must be at most {_MAX_SHARES}, not {shares}")
-    if len(key.secret) != 2 * _HALF:
+    if len(key.secret) != 2 * _HALF_BYTES:
         raise InputError("only keys of 32 bytes, as `shoal keys new` makes, can be split")
-    halves = [key.secret[:_HALF], key.secret[_HALF:]]
+    halves = [key.secret[:_HALF_BYTES], key.secret[_HALF_BYTES:]]
     left, right = (Shamir.split(needed, shares, half) for half in halves)
     return [
         _Share(key.fingerprint, number, shares, needed, one + other, b"").text(key)
@@ -327,7 +281,7 @@ def join_shares(shares: Sequence[str]) -> Key:
     if len(unique) < needed:
         raise InputError(f"{needed} different shares are needed; {len(unique)} are given")
     chosen = sorted(unique.items())[:needed]
-    halves = (slice(_HALF), slice(_HALF, None))
+    halves = (slice(_HALF_BYTES), slice(_HALF_BYTES, None))
     secret = b"".join(
         Shamir.combine([(number, each.secret[half]) for number, each in chosen]) for half in halves
     )
@@ -343,6 +297,49 @@ def join_shares(shares: Sequence[str]) -> Key:
     if wrong or key.fingerprint != given[0].fingerprint:
         raise _altered(wrong)
     return key
+
+
+@dataclass(frozen=True, repr=False)
+class _Share:
+    """One share as its text states it."""
+
+    fingerprint: str
+    number: int
+    total: int
+    needed: int
+    secret: bytes
+    check: bytes
+
+    @classmethod
+    def read(cls, text: str) -> _Share:
+        """Return the share of a text; spaces at the ends of lines do not matter."""
+        match = _PATTERN.fullmatch("\n".join(map(str.rstrip, text.strip().splitlines())))
+        if match is None:
+            raise InputError("a file is not a share of a key, or is damaged")
+        number, total, needed = (int(match[name]) for name in ("number", "total", "needed"))
+        if not (number <= total <= _MAX_SHARES and _MIN_NEEDED <= needed <= total):
+            raise InputError(
+                "a share states numbers that `shoal keys split` never writes, so it was altered; "
+                "use the original share"
+            )
+        secret, check = (bytes.fromhex(match[name]) for name in ("secret", "check"))
+        return cls(match["fingerprint"], number, total, needed, secret, check)
+
+    def expected_check(self, key: Key) -> bytes:
+        """Return the check value that the owner of the key gave this share."""
+        numbers = (self.number, self.total, self.needed)
+        return key.derive("key share", *map(str, numbers), self.secret.hex())[:_CHECK_BYTES]
+
+    def text(self, key: Key) -> str:
+        """Return the text of the share, with its check value."""
+        return _TEXT.format(
+            fingerprint=self.fingerprint,
+            number=self.number,
+            total=self.total,
+            needed=self.needed,
+            secret=self.secret.hex(),
+            check=self.expected_check(key).hex(),
+        )
 
 
 def write_shares(shares: Sequence[str], output: Path) -> list[Path]:

@@ -23,8 +23,9 @@ from shoal.support.imports import requires
 from shoal.support.wording import counted, option
 from shoal.table.linked import Replaced
 
+# a file is _MAGIC, then a nonce, then the JSON of the tokens, sealed by AES-GCM with the key
 _MAGIC = b"shoal lookup 1\n"
-_NONCE = 12  # bytes
+_NONCE_BYTES = 12
 _LENGTH = 26  # characters of a token, 130 random bits
 
 
@@ -97,7 +98,7 @@ class Lookup:
             return
         check_readable(self.path)
         with self.path.open("rb") as file:
-            head = file.read(len(_MAGIC) + _NONCE)
+            head = file.read(len(_MAGIC) + _NONCE_BYTES)
         if head != _MAGIC + self._nonce:
             self._read()
 
@@ -109,7 +110,7 @@ class Lookup:
         content = self.path.read_bytes()
         if not content.startswith(_MAGIC):
             raise InputError(f"{self.path}: not a lookup table of Shoal")
-        nonce, sealed = content[len(_MAGIC) :][:_NONCE], content[len(_MAGIC) + _NONCE :]
+        nonce, sealed = content[len(_MAGIC) :][:_NONCE_BYTES], content[len(_MAGIC) + _NONCE_BYTES :]
         try:
             tokens = json.loads(_cipher(self._key).decrypt(nonce, sealed, _MAGIC))
         except (InvalidTag, ValueError):
@@ -123,7 +124,7 @@ class Lookup:
 
     def _write(self) -> None:
         check_single_name(self.path)
-        nonce = secrets.token_bytes(_NONCE)
+        nonce = secrets.token_bytes(_NONCE_BYTES)
         sealed = _cipher(self._key).encrypt(nonce, json.dumps(self.tokens).encode(), _MAGIC)
         with replace_file(self.path, force=True, update=True, private=True) as temporary:
             temporary.write_bytes(_MAGIC + nonce + sealed)
@@ -163,14 +164,14 @@ class Token(Replacement):
         if context.lookup is None:
             raise InputError(f"column {column!r}: give the lookup table with {option('lookup')}")
         indices, texts = distinct_texts(cells, column)
-        found = context.lookup.value_of(context.domain, texts)
-        if found.null_count:
+        values = context.lookup.value_of(context.domain, texts)
+        if values.null_count:
+            unknown = counted(values.null_count, "token")
             raise InputError(
-                f"column {column!r}: {counted(found.null_count, 'token')} of {len(found):,} not in "
-                f"the lookup table, domain {context.domain!r}; give the table and the domain of "
-                "this release"
+                f"column {column!r}: {unknown} of {len(values):,} not in the lookup table, domain "
+                f"{context.domain!r}; give the table and the domain of this release"
             )
-        return found.take(indices)
+        return values.take(indices)
 
 
 def _draw() -> str:

@@ -1,6 +1,8 @@
-"""What a replacement of an identifier is, and what it is given.
+"""The interface of replacements of identifiers, and what they are given.
 
-Dropping: an identifier that is not published, as is any identifier without a replacement.
+Context ─ key, domain, people of the rows ─→ Replacement.publish(cells) ─→ Replaced
+Coarsening.coarsen(cells) ─→ a quasi-identifier, which the guarantee covers
+Drop: the column is not published, as any identifier without a replacement
 """
 
 from __future__ import annotations
@@ -44,9 +46,11 @@ class Context:
             InputError: There is no key, or no domain.
         """
         if self.key is None:
+            stated = option("key_file", "key.bin")
+            stated = stated if stated.startswith("--") else "key=Key.read('key.bin')"
             raise InputError(
                 f"column {column!r}: its replacement ({purpose}) needs a key; make one with "
-                f"`shoal keys new -o key.bin` and pass it with {_key_option()}"
+                f"`shoal keys new -o key.bin` and pass it with {stated}"
             )
         if not self.domain:
             raise InputError(
@@ -81,7 +85,7 @@ class Replacement:
 
     @property
     def by_cell(self) -> bool:
-        """Whether more than the text of a cell decides about its replacement."""
+        """Whether the replacement of a cell depends on more than its text."""
         return False
 
     @property
@@ -94,7 +98,7 @@ class Replacement:
 
         Parameters:
             column: The name of the column.
-            shared: Their number.
+            shared: The number of such replacements.
         """
         raise InputError(
             f"column {column!r}: {counted(shared, 'replacement')} would stand for two people"
@@ -138,11 +142,6 @@ class Coarsening(Replacement):
             cells: (rows,) its cells, as an Arrow array.
         """
         raise NotImplementedError
-
-
-def _key_option() -> str:
-    named = option("key_file", "key.bin")
-    return named if named.startswith("--") else "key=Key.read('key.bin')"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""All replacements of identifiers, by the names that schemas use."""
+"""All replacements of identifiers, by the names that schemas use, and their use on a table."""
 
 from __future__ import annotations
 
@@ -76,7 +76,12 @@ def coarsened(table: Table) -> Table:
 
 def replace_identifiers(table: Table, context: Context) -> dict[str, Replaced]:
     """Return the identifiers of a table that are published in another form."""
-    context = replace(context, person=_people(table))
+    person = table.person
+    if person is not None and all(name in table for name in person.columns):
+        columns = {name: table[name].to_arrow() for name in person.columns}
+        context = replace(context, person=people_of(columns))
+    else:
+        context = replace(context, person=None)
     replaced = {}
     for name, stated in table.replacements.items():
         kind = as_replacement(stated, name)
@@ -87,15 +92,8 @@ def replace_identifiers(table: Table, context: Context) -> dict[str, Replaced]:
     return replaced
 
 
-def _people(table: Table) -> Any:
-    """(rows,) the person of each row as text; several columns are joined by a unit separator."""
-    if table.person is None or any(name not in table for name in table.person.columns):
-        return None
-    return people_of({name: table[name].to_arrow() for name in table.person.columns})
-
-
 def people_of(columns: Mapping[str, Any]) -> Any:
-    """Return the person of each row as text.
+    """(rows,) the person of each row as text; several columns are joined by a unit separator.
 
     Parameters:
         columns: The cells of the columns that identify people, as Arrow arrays.

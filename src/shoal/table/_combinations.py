@@ -197,7 +197,7 @@ def walk_cells(begin, end, k, m, entries, found, work):
                 continue
             work.rest[0] = m - a
             extend(0, holders, 0, k, m, entries, found, work)
-            # Depth first. Invariant: of each depth up to this one, extensions from `turn` on are left.
+            # depth first; at each depth up to this one, extensions from `turn` on are left
             depth = 0
             while depth >= 0:
                 if work.turn[depth] == work.opened[depth]:
