@@ -272,6 +272,7 @@ class Covering:
         """Return the classes of a release."""
         recodings = tuple(release.recodings.values())
         ids = release.classes.ids
+        # one released row of each class shows the cells of all
         kept = np.flatnonzero(ids >= 0)
         _, first = np.unique(ids[kept], return_index=True)
         entries = np.stack([r.codes[kept[first]] for r in recodings], axis=1)
@@ -323,6 +324,7 @@ def _fits(recoding: Recoding, cells: Any) -> tuple[Codes, Bools]:
     code_of = {text: code for code, text in enumerate(column.labels)}
     known = np.array([code_of.get(text, -1) for text in new.labels], dtype=np.int32)
     fits = np.zeros((len(subsets), new.domain), dtype=np.bool_)
+    # original values: members of the entries
     fits[subsets.whole] = True
     index = np.full(column.domain, -1, dtype=np.int64)  # of each original value among the new
     index[known[known >= 0]] = np.flatnonzero(known >= 0)
@@ -330,6 +332,7 @@ def _fits(recoding: Recoding, cells: Any) -> tuple[Codes, Bools]:
     entries = np.repeat(np.arange(len(subsets)), np.diff(indptr))
     seen = index[members] >= 0
     fits[entries[seen], index[members][seen]] = True
+    # other numbers: between the published bounds
     numeric = column.kind is Kind.NUMERIC and encoding.is_numeric(new.values.type)
     if numeric and (known < 0).any():
         low, high = published_bounds(recoding)

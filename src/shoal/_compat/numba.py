@@ -83,6 +83,7 @@ def compile_lazily(function: Callable[..., Any], *, allocates: bool = False, **o
         allocates: Whether the kernel makes arrays, so that references must be counted.
     """
     options |= {"no_cfunc_wrapper": True, "_nrt": allocates}
+    # two dispatchers of one function: Python calls the kernel, other kernels are given the part
     kernel = numba.njit(**options)(function)
     part = numba.njit(no_cpython_wrapper=True, pipeline_class=PartCompiler, **options)(function)
     kernel.get_call_template = _for_any_number(part.get_call_template)
@@ -220,6 +221,7 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
 
     def save(self, key: Any, data: Any) -> None:
         """Store code, and remove the files that the index no longer refers to."""
+        # read the index again: another process may have added to it
         overloads = self._load_index()
         overloads[key] = f"{self._base}.{uuid.uuid4().hex[:16]}.nbc"
         self._save_data(overloads[key], data)

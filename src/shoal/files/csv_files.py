@@ -97,11 +97,13 @@ def scan_csv(
         header = form.names is None and form.header is not False
         names = form.names or (dialect.header if header else numbered(len(dialect.header)))
         names = unescape_names(names, expected) if header else names
+        # stated, or proven by an expected name; otherwise the first line may be a person's record
         certain = not header or bool(form.header) or not set(names).isdisjoint(expected)
         if not certain:
             check_header(source, dialect)
         check_names(source, names, show=certain or holds_names(dialect))
         _check_missing(form, dialect.delimiter, dialect.quote)
+        # names never reach the query, so they cannot change it
         keys = [f"c{index}" for index in range(len(names))]
         options: dict[str, Any] = {
             "delim": dialect.delimiter,

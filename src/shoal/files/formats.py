@@ -188,6 +188,7 @@ def misfits(cells: Any) -> Any:
     forms = (FLOAT, DATE, TIME)
     fits = [pc.fill_null(pc.match_substring_regex(cells, form), True) for form in forms]
     counts = [pc.sum(fit).as_py() for fit in fits]
+    # what most rows are decides what the others are not
     best = counts.index(max(counts))
     reads = (_reads_as_number, _reads_as_time, _reads_as_time)[best]
     distinct = cells.unique().drop_null()

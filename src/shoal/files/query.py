@@ -57,6 +57,7 @@ def read_query(address: str, query: str | None) -> Any:
     with connection, connection.cursor() as cursor:
         try:
             cursor.execute("SET transaction_read_only = on")
+            # the types first: some would arrive as bytes
             schema = cursor.adbc_execute_schema(query)
             check_names("the query", schema.names)
             cursor.execute(_readable(query, schema))

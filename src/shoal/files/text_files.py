@@ -130,6 +130,7 @@ def as_utf8(
     name = name or path
     stated = encoding and codecs.lookup(encoding).name
     known = bool(stated) and stated not in _UTF8
+    # a declared encoding other than UTF-8 needs no survey of the file
     found, ends = (encoding or "", _UNKNOWN) if known else _survey(path, name)
     if encoding is None and found not in _UTF8:
         warnings.warn(
@@ -226,6 +227,7 @@ def _survey(path: Path, name: Path) -> tuple[str, frozenset[str]]:
         if b"\0" in piece:
             raise _binary(name)
         valid = valid and _decodes(decoder, piece)
+        # bytes 80 to 9F are letters and signs in cp1252, and control characters in latin-1
         if not valid:
             high = high or any(bytes([b]) in piece for b in range(0x80, 0xA0))
         kinds.see(piece)

@@ -445,6 +445,7 @@ def canonical(published: Any) -> Counts:
     if not published.num_rows:
         return np.zeros(0, dtype=np.int64)
     ranks = [_ranks(published.column(name), name) for name in published.column_names]
+    # lexsort sorts by its last key first
     return np.lexsort(ranks[::-1]).astype(np.int64)
 
 

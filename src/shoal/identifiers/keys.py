@@ -199,6 +199,7 @@ def _packed(*parts: str) -> bytes:
 def _decoded(content: bytes) -> bytes:
     """Return the key of a file's content: hexadecimal or Base64 text, or else the bytes."""
     text = content.strip()
+    # random bytes are practically never all printable, so such a file must be a key as text
     if not all(32 <= byte < 127 for byte in text):
         return content
     try:

@@ -111,6 +111,7 @@ def _count_shared(made: Any, texts: Any) -> int:
     length = len(made[0].as_py()) if len(made) else 0
     signs = np.frombuffer(made.buffers()[2] or b"", np.uint8)[: length * len(made)]
     cut = np.ascontiguousarray(signs.reshape(-1, length)[:, :8]) if length else signs
+    # the first 8 characters as one number: few pseudonyms share them
     starts = cut.view(np.uint64).ravel()
     ordered = np.sort(starts)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]

@@ -271,6 +271,7 @@ def _ratio(reading: _Reading, rank: int) -> Floats:
     starts, classes = reading.starts, len(reading.starts)
     widths = np.diff(np.append(starts, len(reading.counts)))
     owners = np.repeat(np.arange(classes), widths)
+    # the counts of each class in descending order, so that the first is its greatest
     counts = reading.counts[np.lexsort((-reading.counts, owners))]
     ranks = np.arange(len(counts)) - np.repeat(starts, widths)
     rest = reading.sums(np.where(ranks >= rank - 1, counts, 0))

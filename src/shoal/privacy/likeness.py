@@ -161,6 +161,7 @@ class BetaLikeness(Model):
     def _removed_if_broken(self, classes: Classes, broken: Bools) -> Counts:
         """Return a lower bound of the records to remove until no value is too frequent."""
         expected = classes.reference(self.column)
+        # a value may have a share of at most p · (1 + gain)
         gain = np.full(len(expected), self.beta)
         if self.enhanced:
             gain = np.minimum(gain, -np.log(np.where(expected > 0, expected, 1.0)))

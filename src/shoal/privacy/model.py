@@ -313,6 +313,7 @@ class All(Model):
     models: tuple[Model, ...]
 
     def __post_init__(self) -> None:
+        # what is a class variable of a single model depends on the parts here
         object.__setattr__(self, "monotone", all(model.monotone for model in self.models))
         over = all(model.monotone_over_people for model in self.models)
         object.__setattr__(self, "monotone_over_people", over)

@@ -135,7 +135,7 @@ def _options(scanner: _Scanner, name: str) -> dict[str, Any]:
     known = {field.name: field for field in _fields(name)}
     types = get_type_hints(MODELS[name])
     options: dict[str, Any] = {}
-    by_name = False
+    by_name = False  # after an option with a name, all have one
     while not scanner.take(_CLOSE):
         if options and not scanner.take(_COMMA):
             raise scanner.expected("',' or ')'")

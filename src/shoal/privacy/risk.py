@@ -178,6 +178,7 @@ def _average(classes: Classes) -> float:
     if person is None:
         return float((1 / classes.sizes * classes.people).sum() / classes.people.sum())
     members = Members.of(classes.ids, person, classes.table.counts)
+    # of someone in several classes the highest risk counts
     picked = members.rows / classes.rows[members.place]
     chances = np.maximum(picked, 1 / classes.sizes[members.place])
     highest = np.zeros(members.count)

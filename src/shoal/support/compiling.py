@@ -96,6 +96,7 @@ def _cache_of(function: Callable[..., Any]) -> Any:
         own = KernelCache(function, _stamp(), _warn_once)
     except (RuntimeError, OSError):  # no folder can be written to
         own = None
+    # a cache that is read-only still serves kernels that someone else has compiled
     if own is None or own.read_only:
         _read_only.add(function.__code__.co_filename)
     return LayeredCache(function, own, installed_kernels(), _warn_once)

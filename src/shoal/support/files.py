@@ -80,6 +80,7 @@ def check_readable(path: Path) -> None:
             raise InputError(f"{path}: is a directory, not a file; name the file inside it")
         if not stat.S_ISREG(mode):  # opening a pipe would block
             raise InputError(f"{path}: not a regular file; save its content to a file first")
+        # one byte shows whether the file may be read and has any content
         with path.open("rb") as handle:
             head = handle.read(1)
         if (read := _inputs.get()) is not None:
@@ -130,6 +131,7 @@ def replace_file(
     try:
         with temporary_file(path.parent, path.suffix) as temporary:
             yield temporary
+            # content before name: after a crash the target is the old file or the whole new one
             sync(temporary)
             temporary.chmod(0o600 if private else 0o666 & ~umask())
             if force:
@@ -203,7 +205,7 @@ def replace_folder(
             for file in (*staging.iterdir(), staging):
                 sync(file)
             staging.chmod(0o777 & ~umask())
-            check_folder(path, files, force=force)
+            check_folder(path, files, force=force)  # again: the block may have taken hours
             if path.exists():
                 _exchange(staging, path)
             else:
@@ -385,6 +387,7 @@ def _sweep(path: Path, *, here: bool) -> None:
     mode = os.O_RDONLY if stat.S_ISDIR(status.st_mode) else os.O_RDWR
     handle = os.open(path, mode | _NO_LINK)
     try:
+        # its process holds the lock as long as it lives
         if _try_lock(handle):
             _remove(path)
     finally:

@@ -46,6 +46,7 @@ def exact_tail(j: int, n: int, beta: Fraction) -> Fraction:
     """Return P[Bin(n, β) ≥ j], summed from the shorter side."""
     if j <= 0 or j > n:
         return Fraction(int(j <= 0))
+    # all summands have the denominator of**n, so the sum is over whole numbers: the weights
     drawn, of = beta.as_integer_ratio()
     upper = n - j < j
     first, last = (j, n) if upper else (0, j - 1)
@@ -164,6 +165,7 @@ def sum_of_chances(chances: Floats, seed: int = 0, draws: int = 10_000) -> Inter
         seed: Seed of the simulation.
         draws: Number of simulated outcomes.
     """
+    # events of one probability are drawn together, as one binomial number
     each, events = np.unique(chances, return_counts=True)
     drawn = np.zeros(draws, dtype=np.int64)
     rng = np.random.default_rng(seed)

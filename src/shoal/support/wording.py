@@ -125,7 +125,7 @@ def folded_name(name: str) -> str:
     ('strasse', 'birth_date', 'age_annees_')
     """
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip()).casefold()
-    letters = unicodedata.normalize("NFKD", apart)
+    letters = unicodedata.normalize("NFKD", apart)  # accents become characters of their own
     bare = "".join(sign for sign in letters if not unicodedata.combining(sign))
     return re.sub(r"[\W_]+", "_", bare)
 

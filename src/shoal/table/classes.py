@@ -162,6 +162,7 @@ class Classes:
         cache: dict[str, Histogram] = self.__dict__["_histograms"]
         if name not in cache:
             column, kept = self.table[name], np.flatnonzero(self.ids >= 0)
+            # one row for each class, value and person
             codes = [self.ids[kept], column.codes[kept], person.ids[kept]]
             domains = [len(self), column.domain, person.count]
             once = kept[group(codes, domains).first] if len(kept) else kept

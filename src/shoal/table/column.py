@@ -311,6 +311,8 @@ class Column:
         if role in (Role.IDENTIFIER, Role.INSENSITIVE):
             return cls._unchanged(name, data, role, kind, weight, wanted, values, bounds)
         made = domains.encode(data, name, wanted, values)
+        # the order of an ordinal column: stated, else that of a frame's categories, else that of
+        # the declared values
         if order is None and kind in (None, Kind.ORDINAL) and values is None:
             order = encoding.category_order(data)
         chosen = _kind(name, kind, order, made.values)

@@ -320,6 +320,7 @@ def _microseconds(values: Any) -> tuple[Any, Counts]:
     kind = values.type
     if getattr(kind, "unit", None) != "ns":
         return values, np.zeros(len(values), dtype=np.int64)
+    # divmod rounds down, so the remainder is positive before 1970 too
     ticks = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     micro, beyond = np.divmod(ticks, 1000)
     coarse = pa.array(micro, mask=values.is_null().to_numpy(zero_copy_only=False))
@@ -503,6 +504,7 @@ def fitted(cells: Any, texts: Any) -> Any:
     if not pa.types.is_decimal(values.type):
         return cells
     plain = texts.dictionary if isinstance(texts, pa.DictionaryArray) else texts
+    # digits before and after the point, of the cells that are here
     parts = [text.lstrip("-").partition(".") for text in plain.unique().drop_null().to_pylist()]
     places = max((len(part[2]) for part in parts), default=0)
     digits = places + max((len(part[0]) for part in parts), default=1)
@@ -532,5 +534,6 @@ def spelling(texts: Any, codes: Codes) -> tuple[str, ...]:
         }
     )
     order = pc.sort_indices(ranked, [(name, "ascending") for name in ranked.column_names])
+    # sorted by number, then by preference: the first text of each number is the one
     first = np.unique(codes[order.to_numpy()], return_index=True)[1]
     return tuple(texts.take(order.take(pa.array(first))).to_pylist())

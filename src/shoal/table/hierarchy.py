@@ -172,7 +172,7 @@ class Hierarchy:
                 f"hierarchy: {counted(unnamed, 'value has', 'values have')} an empty label, which "
                 f"a release would show like a missing value; write {ROOT!r} or another text there"
             )
-        if width == 1 and len(values) > 1:
+        if width == 1 and len(values) > 1:  # only values are listed: add the root
             table = [(row[0], ROOT) for row in table]
         levels = [
             _level([row[height] for row in table], (bounds or {}).get(height))
@@ -242,6 +242,7 @@ class Hierarchy:
         ground = _restricted(measured[0], picks, alone, ends)
         bounds = None if ground.bounds is None else frozen(ground.bounds[ground.groups])
         codes = np.arange(column.domain, dtype=np.int32)
+        # level 0 is the column's own values, whatever the texts of the hierarchy were
         ones = np.ones(column.domain, dtype=np.int64)
         levels = [Level(frozen(codes), column.labels, frozen(ones), bounds)]
         for height, level in enumerate(measured[1:], start=1):
@@ -314,6 +315,7 @@ def _leaf_bounds(hierarchy: Hierarchy, column: Column) -> Floats | None:
 
 def _restricted(level: Level, picks: Counts, missing_alone: bool, ends: Floats | None) -> Level:
     """Return the level over the picked values; pick −1 is the missing value."""
+    # old: the group of each picked value in the whole level; the groups that occur are renumbered
     old = np.where(picks >= 0, level.groups[picks], -1 if missing_alone else level.groups[0])
     kept, groups = np.unique(old, return_inverse=True)
     labels = tuple(None if g < 0 else level.labels[g] for g in kept)

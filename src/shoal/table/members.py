@@ -158,6 +158,8 @@ class KindEdges:
             holding: The people of the kinds of records.
             weights: (edges,) the weight of each record of an edge, by default 1.
         """
+        # join the two relations on the person: the kinds of records of each person are
+        # order[ends[person] : ends[person + 1]]
         order = np.argsort(holding.person, kind="stable")
         ends = np.searchsorted(holding.person[order], np.arange(holding.count + 1))
         held = np.diff(ends)[asking.person]  # kinds of records of each person

@@ -94,6 +94,7 @@ def joined(person: Unit, household: Unit) -> Unit:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
+    # a graph of people and households, with an edge for each row: units are its components
     ones = np.ones(len(person.ids), dtype=np.int8)
     shape = (person.count + household.count,) * 2
     links = csr_array((ones, (person.ids, household.ids + person.count)), shape=shape)
@@ -165,6 +166,7 @@ def deciding_of(
         count: Counts the values of an identifier; None if it is free text or cannot be compared.
     """
     numbers = [name for name in identifiers if not is_free_text(name)]
+    # only names of the best kind are counted: a visit number never decides against a patient's
     best = max(map(_kind_of_name, numbers), default=0)
     counted_names = (count(name) for name in numbers if _kind_of_name(name) == best)
     found = [each for each in counted_names if each is not None]

@@ -132,6 +132,7 @@ def weighted_quantiles(column: Column, groups: Sequence[int], counts: Counts) ->
                 f"and {coarse} is not a smaller divisor of {fine}",
             )
     counts = counts[: column.known]
+    # the middle row of each value decides about its quantile
     middle = np.cumsum(counts) - counts / 2
     total = max(int(counts.sum()), 1)
     finest = np.minimum((middle / total * groups[0]).astype(np.int64), groups[0] - 1)
@@ -306,6 +307,7 @@ def random(column: Any, seed: int = 0, *, ordered: bool = True) -> Hierarchy:
     labels = known_labels(column)
     generator = np.random.default_rng(seed)
     order = np.arange(len(labels)) if ordered else generator.permutation(len(labels))
+    # parts of each depth, from the whole domain down; the last depth with a single value ends it
     levels = [[np.asarray(order)]]
     while all(len(part) > 1 for part in levels[-1]):
         levels.append([piece for part in levels[-1] for piece in _split(part, generator)])

@@ -84,6 +84,7 @@ class Subsets:
 
     def flat(self) -> tuple[Counts, Codes]:
         """Return the members of all subsets in compressed row form: row starts and members."""
+        # count up inside each run: position in the output, less the begin of the run
         lengths = self.stops - self.starts
         ends = np.cumsum(lengths, dtype=np.int64)
         places = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - lengths, lengths)
@@ -139,6 +140,7 @@ class Subsets:
         """Return the subsets members[indptr[i]:indptr[i + 1]], each ascending without repeats."""
         if not len(members):
             return cls(domain, indptr.astype(np.int64), members, members)
+        # a run begins at a gap or at the begin of a subset
         opens = np.ones(len(members), dtype=np.bool_)
         opens[1:] = members[1:] != members[:-1] + 1
         opens[indptr[:-1]] = True

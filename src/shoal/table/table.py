@@ -168,6 +168,7 @@ class Table:
         unit = self.person
         if self.household is not None:
             unit = self.household if unit is None else joined(unit, self.household)
+        # units of one row each: counting them is counting records
         alone = unit is not None and self.counts is None and unit.count == len(self)
         return None if alone else unit
 
@@ -327,9 +328,11 @@ class Table:
             if name not in specs:
                 raise InputError(f"column {name!r} has a hierarchy but no role; give it one")
             specs[name]["hierarchy"] = hierarchy
+        # missing texts first: a weight or an identifier may be one
         arrow = without_missing(arrow, specs)
         weights, stored = weights_of(arrow, specs)
         columns = tuple(_column(arrow, name, stored) for name in names if name in stored)
+        # nobody states who the people are: refuse identifiers that repeat instead of guessing
         if not units["person"] and not rows_are_people:
             identifiers = [c.name for c in columns if c.role is Role.IDENTIFIER]
             identifiers += [n for n in names if n not in specs and is_person_number(n)]

@@ -296,7 +296,7 @@ def intervals(column: Any, widths: Sequence[Any], origin: Any = 0) -> Hierarchy:
     levels = []
     bounds: dict[int, dict[str, tuple[Fraction, Fraction]]] = {}
     for height, width in enumerate(exact, start=1):
-        merged = int(width / exact[0])
+        merged = int(width / exact[0])  # finest intervals in one of this level
         named: dict[int, str] = {}
         bounds[height] = {}
         for start in {step // merged for step in steps}:
@@ -412,6 +412,7 @@ def _over_bounds(tree: Hierarchy, column: Column) -> Hierarchy:
         if level.bounds is None:  # no value is known
             counted.append(level)
             continue
+        # a group at the edge of the domain has only the values inside the bounds
         low, high = np.maximum(level.bounds[:, 0], least), np.minimum(level.bounds[:, 1], greatest)
         leaves = np.clip(np.rint((high - low) / step), 1, total).astype(np.int64)
         counted.append(replace(level, leaves=frozen(leaves)))

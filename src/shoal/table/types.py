@@ -126,6 +126,7 @@ def read_as(cells: Any, wanted: DataType, column: str, plain: Plain | None = Non
         raise InputError(f"column {column!r}: lists and records cannot be read as {wanted}")
     if _is_already(array.type, wanted):
         return array
+    # each distinct text is read once
     encoded = with_missing(array, column).dictionary_encode(null_encoding="mask")
     written = encoded.dictionary
     if not is_text(written.type):
@@ -202,6 +203,7 @@ def _integers(written: Any, wanted: DataType) -> Any:
 def _decimals(written: Any, wanted: DataType) -> Any:
     if wanted.places is None:
         return _spelled_decimals(written)
+    # further places must be zeros: 12.500 is a decimal(2), 12.505 is not
     places = rf"(\.[0-9]{{1,{wanted.places}}}0*)?" if wanted.places else r"(\.0+)?"
     pattern = rf"^-?(0|[1-9][0-9]{{0,{37 - wanted.places}}}){places}$"
     return _matching(written, pattern).cast(pa.decimal128(38, wanted.places))
@@ -339,6 +341,7 @@ def reordered(made: Ground, order: Sequence[Any], name: str) -> Ground:
     """Return the values in the stated order."""
     labels = labels_of(made.values, made.spelling)
     places = reorder(labels, order, name)
+    # places: the old code of each rank; new: the rank of each old code
     new = np.empty(len(places), dtype=np.int32)
     new[places] = np.arange(len(places), dtype=np.int32)
     known = len(places) - made.values.null_count
