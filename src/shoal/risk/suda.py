@@ -26,7 +26,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.errors import InputError
 from shoal.release.release import Release
@@ -302,10 +301,10 @@ def find_minimal(table: Table, most: int, count_missing: bool, threads: int) -> 
 
     columns = table.quasi_columns
     words = len(table) // 64 + 1
-    count = _count_sets(len(columns), most) - 1
-    if count * words > _MAX_WORDS:
+    set_count = _count_sets(len(columns), most) - 1
+    if set_count * words > _MAX_WORDS:
         raise InputError(
-            f"{count:,} sets of up to {most} of {len(columns)} columns are too many for "
+            f"{set_count:,} sets of up to {most} of {len(columns)} columns are too many for "
             f"{len(table):,} rows; choose a smaller most, or fewer columns"
         )
     order = sorted(range(len(columns)), key=lambda j: -columns[j].domain)  # uniques leave early
@@ -325,19 +324,20 @@ def find_minimal(table: Table, most: int, count_missing: bool, threads: int) -> 
     unique = np.zeros((len(sets), words), np.int64)
 
     def find(task: tuple[int, int]) -> None:
-        # scratch of one task, named as in the kernel: groups of rows at each depth of the search
+        # scratch of one task, named as in the kernel; depth 0 has one group of all rows
         depths = most + 1
         rows = np.empty((depths, len(table)), np.int32)
         starts = np.empty((depths, len(table) + 1), np.int32)
         rows[0] = np.arange(len(table))
         starts[0, :2] = 0, len(table)
-        small = [np.empty(depths, np.int64) for _ in range(3)]
-        small[0][0] = 1
-        scratch: list[NDArray[Any]] = [np.zeros(domain, np.int32) for _ in range(2)]
-        scratch += [np.zeros(domain, np.bool_)] + [np.zeros(domain, np.int32) for _ in range(2)]
-        scratch.append(np.zeros(words, np.int64))
-        number = int(sets.starts[task[0]])
-        _suda.find_uniques(*shared, *task, number, rows, starts, *small, *scratch, unique)
+        groups, path, numbers = (np.empty(depths, np.int64) for _ in range(3))
+        groups[0] = 1
+        count, owner, place, touched = (np.zeros(domain, np.int32) for _ in range(4))
+        mixed, spare = np.zeros(domain, np.bool_), np.zeros(words, np.int64)
+        _suda.find_uniques(
+            *shared, *task, int(sets.starts[task[0]]), rows, starts, groups, path, numbers,
+            count, owner, mixed, place, touched, spare, unique,
+        )  # fmt: skip
 
     tasks = [(i, -1) for i in range(len(columns))]
     if most > 1:
