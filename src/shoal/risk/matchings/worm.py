@@ -369,7 +369,7 @@ def walk_people(
     """Walk until the 95 % interval of the people found is within `half_width` of their number.
 
     Parameters:
-        indptr, indices, weights, row_type, capacity, start: As for `worm.sample`.
+        indptr, indices, weights, row_type, capacity, start: As for `sample`.
         owners: The people behind the rows and records.
         half_width: Half the width of the interval, relative to the value.
         seed: Seed of the walk.
