@@ -100,7 +100,7 @@ def test_a_clean_pack_is_verified_by_its_own_copy_in_a_process_without_shoal(pac
     )  # fmt: skip
     assert (done.returncode, done.stdout.splitlines()[0]) == (
         0,
-        "verified: every digest and every figure of the released file recomputes",
+        "verified: every digest matches, and every figure of the released file is confirmed",
     ), done.stderr
 
 

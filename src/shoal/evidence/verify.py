@@ -1,7 +1,7 @@
 """Verify an evidence pack: digests, figures of the released file, and what follows from them.
 
 Every pack contains a copy of this file. It needs Python 3.11 and DuckDB, nothing of the tool that
-wrote the pack. Exit status 0: everything recomputes; 1: something differs; 2: wrong usage.
+wrote the pack. Exit status 0: everything is confirmed; 1: something differs; 2: wrong usage.
 """
 
 from __future__ import annotations
@@ -386,7 +386,7 @@ def verify(pack: Path, release: Path | None, stated: str | None, key: str | None
     check_figures(evidence, path)
     classes = evidence["measured"]["classes"]
     lines = [
-        "verified: every digest and every figure of the released file recomputes",
+        "verified: every digest matches, and every figure of the released file is confirmed",
         f"classes: {classes['number']:,}, the smallest with {classes['smallest']:,} rows",
         f"manifest: {found}",
         f"signature: {signature}",

@@ -399,7 +399,6 @@ _RECORD = {"format": object, "model": [str], "person": str, "tables": {str: _TAB
 _ENDINGS = (".csv", ".tsv", ".parquet")
 _MEMORY = 10**9  # bytes that DuckDB may use, if no budget is stated
 _SHARE = 0.75  # of what DuckDB may use otherwise
-_CHUNK_BYTES = 1 << 20
 
 
 @contextmanager
@@ -520,8 +519,5 @@ def _leads_to(person: str, name: str, tables: dict[str, Any]) -> bool:
 
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file."""
-    sha256 = hashlib.sha256()
     with path.open("rb") as handle:
-        while chunk := handle.read(_CHUNK_BYTES):
-            sha256.update(chunk)
-    return sha256.hexdigest()
+        return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -123,7 +123,7 @@ def refuse_two_people(spec: ProjectTable, rows: int) -> None:
     if rows:
         raise InputError(
             f"table {spec.name!r}: in {counted(rows, 'row')} the foreign keys refer to different "
-            "people, whose rows would be linked; leave one of the keys out"
+            "people, whose rows would be linked; remove one of the keys"
         )
 
 

@@ -211,9 +211,6 @@ def _insensitive(names: Sequence[str]) -> Limit:
     )
 
 
-_CHUNK_BYTES = 1 << 20
-
-
 def repeating(
     release: Release, command: str | None, released: Path | None, *, order: str
 ) -> dict[str, Any]:
@@ -252,12 +249,9 @@ def digest(path: Path) -> dict[str, Any]:
         together = hashlib.sha256(listed.encode()).hexdigest()
         return {"name": path.name, "bytes": sum(f["bytes"] for f in inside), "sha256": together}
     check_readable(place)
-    sha256 = hashlib.sha256()
     with place.open("rb") as handle:
-        # a release may be larger than memory
-        while chunk := handle.read(_CHUNK_BYTES):
-            sha256.update(chunk)
-    return {"name": path.name, "bytes": place.stat().st_size, "sha256": sha256.hexdigest()}
+        sha256 = hashlib.file_digest(handle, "sha256").hexdigest()
+    return {"name": path.name, "bytes": place.stat().st_size, "sha256": sha256}
 
 
 def _inside(path: Path, address: str | None) -> list[dict[str, Any]]:
