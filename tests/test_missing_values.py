@@ -28,8 +28,8 @@ from shoal.errors import NotAnonymous, ShoalError
 from shoal.files.writing import write_table
 from shoal.privacy.models import parse
 from shoal.release.verification import judge
+from shoal.rows.file_sources import find_source
 from shoal.rows.memory import Budget
-from shoal.rows.sources import find_source
 
 NAN = float("nan")
 TEXTS = ["", None, " ", "NA", "nan", "missing", "a"]

@@ -27,12 +27,12 @@ from shoal.risk.caveats import Caveats, count_singled_out
 from shoal.risk.population.frequencies import Frequencies
 from shoal.risk.sensitive import homogeneity
 from shoal.rows.dictionaries import unit_of
+from shoal.rows.file_sources import find_source
 from shoal.rows.large_table import LargeTable
 from shoal.rows.memory import Budget
-from shoal.rows.sources import find_source
-from shoal.rows.spark.columns import functions
+from shoal.rows.spark.codes import functions
+from shoal.rows.spark.frame_sources import SparkFrame
 from shoal.rows.spark.sessions import explained
-from shoal.rows.spark.sources import SparkFrame
 from shoal.rows.store import (
     HOUSEHOLD,
     LINKED,

@@ -15,7 +15,7 @@ from tests.examples import times
 import shoal
 from shoal.files.parquet_checks import DamagedParquet, check_pages, open_parquet
 from shoal.files.writing import write_table
-from shoal.rows.sources import check_parquet
+from shoal.rows.file_sources import check_parquet
 
 ROWS = 400
 DATA = pa.table(

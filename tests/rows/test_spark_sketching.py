@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.rows.spark import columns as sketching
+from shoal.rows.spark import codes as sketching
 from shoal.rows.store import Packing
 
 STORED = Packing.of({"town": 5000, "age": 100, "sex": 2, "job": 1 << 30, "street": 1 << 20})

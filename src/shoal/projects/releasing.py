@@ -58,9 +58,9 @@ from shoal.release.release import Release
 from shoal.rows.choice import draws_records
 from shoal.rows.duckdb_links import Foreign, LinkedFiles
 from shoal.rows.duckdb_session import Session
+from shoal.rows.file_sources import find_files
 from shoal.rows.large_table import LargeTable
 from shoal.rows.memory import Budget
-from shoal.rows.sources import find_files
 from shoal.support.arrays import Bools, Codes, Floats
 from shoal.support.file_names import new_inside
 from shoal.support.files import replace_folder, temporary_folder

@@ -34,9 +34,9 @@ from shoal.release.stored_margins import original_sizes
 from shoal.release.verification import Guarantee
 from shoal.rows.dictionaries import Encoded, Encoder, unit_of
 from shoal.rows.duckdb_links import JoinedFiles
+from shoal.rows.file_sources import Files
 from shoal.rows.large_table import LargeTable
 from shoal.rows.memory import Budget
-from shoal.rows.sources import Files
 from shoal.rows.store import Dictionary, Packing, Tuples, Values
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.table.column import Column, Kind, Role

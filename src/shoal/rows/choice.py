@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, unknown
+from shoal.rows.file_sources import PARQUET, Files, find_files, find_source
 from shoal.rows.memory import Budget, memory_needed
-from shoal.rows.sources import PARQUET, Files, find_files, find_source
 from shoal.rows.store import Source
 from shoal.support.addresses import address_of, is_database
 from shoal.support.wording import option
@@ -161,12 +161,12 @@ def source_of(source: Any, engine: str, master: str | None, budget: Budget) -> S
         raise InputError(f"{option('master', master)} states where Spark runs; state "
                          f"{option('engine', 'spark')} too")  # fmt: skip
     if is_spark_frame(source):
-        from shoal.rows.spark.sources import SparkFrame
+        from shoal.rows.spark.frame_sources import SparkFrame
 
         return SparkFrame(source)
     if engine == "duckdb":
         return find_source(source)
-    from shoal.rows.spark.sources import SparkFiles
+    from shoal.rows.spark.frame_sources import SparkFiles
 
     return SparkFiles(Path(source), master, budget)
 

@@ -41,9 +41,9 @@ from shoal.rows.duckdb_questions import (
     rows_of,
 )
 from shoal.rows.duckdb_session import SHARE, Session, literal
+from shoal.rows.file_sources import Scan
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work, map_in_pool
 from shoal.rows.replacing import DuckDBReplacing
-from shoal.rows.sources import Scan
 from shoal.rows.store import (
     HOUSEHOLD,
     LINKED,

@@ -26,8 +26,8 @@ from shoal.files.formats import Format
 from shoal.rows.duckdb_engine import DuckDBEngine
 from shoal.rows.duckdb_questions import POSITION, mapped, numbers_of, places_of, rows_of
 from shoal.rows.duckdb_session import Session
+from shoal.rows.file_sources import Files, Scan
 from shoal.rows.memory import Budget
-from shoal.rows.sources import Files, Scan
 from shoal.rows.store import Engine
 from shoal.support.arrays import Codes, Counts
 from shoal.support.wording import counted

@@ -26,8 +26,8 @@ from shoal.files.query import exact_pattern
 from shoal.files.writing import FORMULA, IS_NUMBER, NUMBER, rank_values, unescape_names
 from shoal.release.margins import Pairs
 from shoal.rows.duckdb_session import Session, literal
+from shoal.rows.file_sources import Scan, check_parquet, parquet_rows
 from shoal.rows.memory import Budget
-from shoal.rows.sources import Scan, check_parquet, parquet_rows
 from shoal.rows.store import HOUSEHOLD, LINKED, PERSON, Counted, Facts, Order, Packing
 from shoal.support.arrays import Codes, Counts
 from shoal.support.files import temporary_folder, utf8_path

@@ -137,7 +137,7 @@ def _on_disk(
     from shoal.checking import published_on_disk
     from shoal.files.formats import Format
     from shoal.risk import population_uniqueness, record_risk
-    from shoal.rows.sources import copied
+    from shoal.rows.file_sources import copied
     from shoal.table.roles import UnassignedColumns
 
     with bars(), notes(unless=UnassignedColumns), copied(source) as files:

@@ -106,7 +106,7 @@ def pair_on_disk(
     """
     from shoal.files.requests import request_of
     from shoal.release.matching_stored import Pair
-    from shoal.rows.sources import find_files
+    from shoal.rows.file_sources import find_files
     from shoal.table.column import Role
     from shoal.table.roles import UnassignedColumns
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work
-from shoal.rows.spark.columns import (
+from shoal.rows.spark.codes import (
     coded,
     count_about,
     functions,
@@ -27,10 +27,10 @@ from shoal.rows.spark.columns import (
     with_words,
     words_of,
 )
+from shoal.rows.spark.frame_sources import SparkScan, exact_address
 from shoal.rows.spark.partitions import SparkPartitions
 from shoal.rows.spark.questions import SparkReleased, count_parts
 from shoal.rows.spark.sessions import explained
-from shoal.rows.spark.sources import SparkScan, exact_address
 from shoal.rows.store import (
     HOUSEHOLD,
     PERSON,

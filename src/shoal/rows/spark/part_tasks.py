@@ -11,7 +11,7 @@ from typing import Any
 
 from shoal.files.parquet_checks import with_checksum, writer_options
 from shoal.rows.publishing import Layout
-from shoal.rows.spark.columns import words_of
+from shoal.rows.spark.codes import words_of
 
 STORED = 1 << 16  # rows of a stored batch: all but the last of a file have as many
 

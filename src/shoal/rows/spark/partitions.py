@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from shoal.errors import Infeasible, InputError, NotAnonymous, ShoalError
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work
-from shoal.rows.spark.columns import (
+from shoal.rows.spark.codes import (
     coded,
     functions,
     numbered,

@@ -21,7 +21,7 @@ from shoal.errors import InputError, NotAnonymous, OutputError
 from shoal.files import writing as local
 from shoal.files.writing import BATCH, Staging
 from shoal.rows.publishing import Layout, lay_out
-from shoal.rows.spark.columns import functions, small
+from shoal.rows.spark.codes import functions, small
 from shoal.rows.spark.engine import SparkEngine
 from shoal.rows.spark.part_tasks import Slice, storing, writing
 from shoal.rows.spark.sessions import explained, spark_type

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from shoal.files.writing import FORMULA, IS_NUMBER, NUMBER
 from shoal.release.margins import Pairs
-from shoal.rows.spark.columns import functions, mapped, numbers_of, pack_words, small, unpacked
+from shoal.rows.spark.codes import functions, mapped, numbers_of, pack_words, small, unpacked
 from shoal.rows.spark.sessions import CHECKED, explained
 from shoal.rows.store import HOUSEHOLD, PERSON, Counted, Facts, Order, Packing
 from shoal.support.arrays import Codes, Counts

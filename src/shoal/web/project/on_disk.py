@@ -25,10 +25,10 @@ from shoal.inspection.roles import is_identifying
 from shoal.rows.choice import choose
 from shoal.rows.dictionaries import Encoder, check_type, count_identifier
 from shoal.rows.duckdb_engine import DuckDBEngine
+from shoal.rows.file_sources import find_files
 from shoal.rows.large_table import LargeTable
 from shoal.rows.memory import Budget
 from shoal.rows.replacing import with_coarser_identifiers
-from shoal.rows.sources import find_files
 from shoal.rows.store import Packing, Plan, Values
 from shoal.support.wording import counted, rows_about
 from shoal.table.column import Column, Role

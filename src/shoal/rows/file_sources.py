@@ -1,11 +1,12 @@
-"""Files that stay where they are: one file, several, a pattern, or a folder of parts.
+"""Files as sources of rows: found by path, pattern or address, and scanned where they are.
 
-Columns that are only in the names of folders: `year=2024/month=3/part.parquet`.
+    find_source ── a path, a folder, a pattern ──────▶ Files
+        └───────── an address, s3://bucket/visits ──▶ StoredFiles ── copied once ──▶ Files
+                                                                                       │ scan
+    names, types, how each text is read ◀── Scan ◀─────────────────────────────────────┘
 
-Files at addresses such as s3://bucket/visits, which fsspec lists and copies to the disk.
-
-Every file is copied once, before anything is read: all passes over the rows see the same bytes,
-and DuckDB needs no extension.
+Copies let all passes over the rows see the same bytes, and DuckDB needs no extension for addresses.
+The folders of `year=2024/month=3/part.parquet` name columns too.
 """
 
 from __future__ import annotations

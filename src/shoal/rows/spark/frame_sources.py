@@ -1,7 +1,4 @@
-"""Files and addresses of object stores as sources of rows that Spark reads.
-
-A frame of Spark as a source of rows.
-"""
+"""Frames as sources of rows in Spark: given by the user, or read from files and addresses."""
 
 from __future__ import annotations
 
@@ -18,9 +15,9 @@ from shoal.errors import InputError
 from shoal.files.csv_files import BLANKS
 from shoal.files.formats import Format
 from shoal.files.requests import check_names
+from shoal.rows.file_sources import Files, Scan, find_files
 from shoal.rows.memory import Budget
-from shoal.rows.sources import Files, Scan, find_files
-from shoal.rows.spark.columns import functions
+from shoal.rows.spark.codes import functions
 from shoal.rows.spark.sessions import CHECKED, check_zone, explained, find_session, types_of
 from shoal.rows.store import Engine
 from shoal.support.addresses import address_of

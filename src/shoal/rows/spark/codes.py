@@ -1,18 +1,12 @@
-"""Expressions over columns of codes: maps by broadcast tables, and packed words.
+"""Codes of rows in Spark: looked up, packed and mapped, and tuples of them approximately counted.
 
-Arrow batches in tasks: those of Spark are small, and every call of pyarrow costs as much.
+Executors look values up in Arrow batches (`with_words`), for a fraction of one join by row for each
+column. Large dictionaries, which every task would receive, are joined instead. Batches of Spark are
+small, and every call of pyarrow costs as much: tasks gather them to larger ones.
 
-Cells to packed codes: executors look values up in Arrow batches.
-
-A lookup by batch costs a fraction of one join by row for each column. Large dictionaries, which
-every task would receive, are joined instead.
-
-About how many distinct tuples there are after several maps, in one scan.
-
-Executors map and hash the packed codes in Arrow batches and keep the smallest hashes: the k-th
-smallest of n evenly spread ones is near k / n. This costs a fraction of one join for each column
-and map, and does not depend on the order of the rows. Z. Bar-Yossef et al., Counting distinct
-elements in a data stream, RANDOM 2002.
+`count_about` counts the tuples after several maps in one scan: executors map and hash the packed
+codes and keep the smallest hashes. The k-th smallest of n evenly spread ones is near k / n, whatever
+the order of the rows. Bar-Yossef et al., "Counting distinct elements in a data stream", RANDOM 2002.
 """
 
 from __future__ import annotations
