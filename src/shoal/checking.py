@@ -30,6 +30,8 @@ from shoal.rows.dictionaries import unit_of
 from shoal.rows.file_sources import find_source
 from shoal.rows.large_table import LargeTable
 from shoal.rows.memory import Budget
+from shoal.rows.packing import Packing
+from shoal.rows.queries import Released
 from shoal.rows.spark.codes import functions
 from shoal.rows.spark.frame_sources import SparkFrame
 from shoal.rows.spark.sessions import explained
@@ -40,9 +42,7 @@ from shoal.rows.store import (
     Counted,
     Counting,
     Links,
-    Packing,
     Plan,
-    Released,
     Source,
     counted_classes,
     order_of,

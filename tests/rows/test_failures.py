@@ -111,15 +111,15 @@ def test_rows_that_are_written_wrongly_are_noticed(release, output, monkeypatch)
 
 
 def test_rows_that_are_not_in_canonical_order_are_noticed(release, output, monkeypatch):
-    from shoal.rows.duckdb_questions import DuckDBReleased
+    from shoal.rows.queries import Released
 
-    before, batches = content(output), DuckDBReleased.batches
+    before, batches = content(output), Released.batches
 
     def backwards(self, order, size):
         rows = pa.Table.from_batches(list(batches(self, order, size)))
         yield from rows.take(list(range(rows.num_rows))[::-1]).to_batches()
 
-    monkeypatch.setattr(DuckDBReleased, "batches", backwards)
+    monkeypatch.setattr(Released, "batches", backwards)
     with pytest.raises(NotAnonymous, match="not in canonical order"):
         release.write(output, force=True)
     assert_untouched(output, before)

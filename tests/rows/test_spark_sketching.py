@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from shoal.rows.packing import Packing
 from shoal.rows.spark import codes as sketching
-from shoal.rows.store import Packing
 
 STORED = Packing.of({"town": 5000, "age": 100, "sex": 2, "job": 1 << 30, "street": 1 << 20})
 ASKED = Packing.of({"street": 1 << 20, "town": 5000, "age": 100})

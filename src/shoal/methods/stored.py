@@ -39,10 +39,11 @@ from shoal.rows.choice import (
     runs_on_tuples,
 )
 from shoal.rows.dictionaries import weighted_table
+from shoal.rows.packing import Packing
 from shoal.rows.partitions import LOSSES, Partition, PublishedTexts, Work, bins, cut
 from shoal.rows.publishing import Cells
 from shoal.rows.replacing import with_links
-from shoal.rows.store import Packing, Tuples
+from shoal.rows.store import Tuples
 from shoal.support.arrays import Counts
 from shoal.support.progress import report
 from shoal.support.wording import counted

@@ -265,7 +265,7 @@ class ClassCells:
                 found[name] = (indices, Cells.of(made.dictionary))
             cells = {name: each for name, (_, each) in found.items()}
             rows = people.engine.release(plan_of(release, found, kept))
-        codes = rows.store_classes("people")
+        codes = people.engine.store_people(rows)
         return cls(people.engine, {name: each.values for name, each in cells.items()}, codes)
 
     def __len__(self) -> int:

@@ -39,7 +39,7 @@ from shoal.privacy.models import parse
 from shoal.projects.links import Published
 from shoal.release.verification import Guarantee, covers_rows, judge
 from shoal.rows.choice import choose
-from shoal.rows.duckdb_questions import places_of, written_rows
+from shoal.rows.duckdb_rows import places_of, written_rows
 from shoal.rows.duckdb_session import explained
 from shoal.rows.memory import Budget
 from shoal.support.documents import read_json

@@ -45,8 +45,9 @@ from shoal.release.release import Release
 from shoal.release.stored_margins import Shown, margins_of
 from shoal.release.verification import Verification, refuse_broken
 from shoal.rows.dictionaries import Encoded, weighted_table
+from shoal.rows.packing import Packing
 from shoal.rows.publishing import is_one_node, quasi_cells
-from shoal.rows.store import LINKED, Counted, Packing, Tuples, same_classes
+from shoal.rows.store import LINKED, Counted, Tuples, same_classes
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.table.column import Column, Kind, Role
 from shoal.table.encoding import combined, texts
@@ -470,7 +471,7 @@ class SampledRelease(Release):
         if engine.name == "duckdb":
             found = engine.count_written(files, labels, None, text)
         else:  # the files are on this machine, which executors may not see
-            from shoal.rows.duckdb_questions import count_on_disk
+            from shoal.rows.duckdb_rows import count_on_disk
 
             found = count_on_disk(files, labels, None, text, self.source.budget)
         if not same_classes(expected, found):

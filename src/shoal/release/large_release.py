@@ -34,17 +34,10 @@ from shoal.release.reading_columns import read_recoding
 from shoal.release.release import Release
 from shoal.release.stored_margins import Shown, margins_of
 from shoal.release.verification import Verification, judge, refuse_broken
+from shoal.rows.packing import Packing
 from shoal.rows.publishing import Cells, Layout, lay_out, plan_of, quasi_cells
-from shoal.rows.store import (
-    Counted,
-    Counting,
-    Packing,
-    Plan,
-    Released,
-    counted_classes,
-    order_of,
-    same_classes,
-)
+from shoal.rows.queries import Released
+from shoal.rows.store import Counted, Counting, Plan, counted_classes, order_of, same_classes
 from shoal.support.addresses import address_of
 from shoal.support.arrays import Counts
 from shoal.support.wording import counted

@@ -37,7 +37,8 @@ from shoal.rows.duckdb_links import JoinedFiles
 from shoal.rows.file_sources import Files
 from shoal.rows.large_table import LargeTable
 from shoal.rows.memory import Budget
-from shoal.rows.store import Dictionary, Packing, Tuples, Values
+from shoal.rows.packing import Packing
+from shoal.rows.store import Dictionary, Tuples, Values
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.table.column import Column, Kind, Role
 from shoal.table.encoding import texts, with_missing

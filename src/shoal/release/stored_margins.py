@@ -16,7 +16,9 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.release.margins import MarginRelease, Margins, Pairs, Rows, Sizes
 from shoal.release.release import Release
-from shoal.rows.store import Packing, Plan, Released, histograms_of, order_of
+from shoal.rows.packing import Packing
+from shoal.rows.queries import Released
+from shoal.rows.store import Plan, histograms_of, order_of
 from shoal.support.arrays import Codes, Counts
 from shoal.table.classes import Histogram
 from shoal.table.column import Column, Kind, Role

@@ -25,7 +25,8 @@ from shoal.risk.singling_out import (
     is_notable,
     singling_out,
 )
-from shoal.rows.store import Counting, Released, counted_classes
+from shoal.rows.queries import Released
+from shoal.rows.store import Counting, counted_classes
 from shoal.support.wording import count_of, counted, listed_names
 from shoal.table.classes import Marginals
 from shoal.table.column import Role

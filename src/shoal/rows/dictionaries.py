@@ -22,7 +22,8 @@ from shoal.errors import InputError, RepeatedIdentifier
 from shoal.files.formats import typed, with_dates_checked
 from shoal.files.reading import advice_on_names
 from shoal.files.requests import Request, as_declared, check_dates, check_kinds, is_declared
-from shoal.rows.store import Dictionary, Engine, Filled, Packing, Plan, Scanned, Tuples, Values
+from shoal.rows.packing import Packing
+from shoal.rows.store import Dictionary, Engine, Filled, Plan, Scanned, Tuples, Values
 from shoal.support.arrays import Codes, Counts, Floats
 from shoal.table import encoding
 from shoal.table.column import Column, Kind, Role

@@ -31,18 +31,12 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.rows.duckdb_questions import (
-    DuckDBReleased,
-    count_written,
-    mapped,
-    numbers_of,
-    pack_words,
-    places_of,
-    rows_of,
-)
+from shoal.rows.duckdb_rows import DuckDBRows, count_written, mapped, places_of, rows_of
 from shoal.rows.duckdb_session import SHARE, Session, literal
 from shoal.rows.file_sources import Scan
+from shoal.rows.packing import Packing
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work, map_in_pool
+from shoal.rows.queries import Released, numbers_of
 from shoal.rows.replacing import DuckDBReplacing
 from shoal.rows.store import (
     HOUSEHOLD,
@@ -51,7 +45,6 @@ from shoal.rows.store import (
     Counted,
     Encoding,
     Filled,
-    Packing,
     Plan,
     RowCounts,
     Tuples,
@@ -323,9 +316,9 @@ class DuckDBEngine:
             name: maps.cells.get(name, f"encoded.{self._columns.get(name)}")
             for name in packing.places
         }
-        return pack_words(packing, cells)
+        return packing.pack_in_sql(cells)
 
-    def release(self, plan: Plan) -> DuckDBReleased:
+    def release(self, plan: Plan) -> Released:
         """Return the released rows: mapped column by column, or joined tuple by tuple."""
         keys = [f"k{j}" for j in range(plan.classes.words)]
         self._releases += 1
@@ -350,7 +343,8 @@ class DuckDBEngine:
             using = f"ANTI JOIN {view}_dropped USING ({', '.join(keys)})"
             source = f"SELECT * FROM ({source}) {using}"
         self._session.run(f"CREATE OR REPLACE VIEW {view} AS {source}")
-        return DuckDBReleased(self._session, self._columns, classes, self._units(), view)
+        units = {unit: [unit] for unit in self._units()}
+        return Released(DuckDBRows(self._session, view), self._columns, classes, units)
 
     def _join(self, plan: Plan, keys: list[str], table: str) -> str:
         """Return the query that joins the class of each tuple."""
@@ -534,7 +528,7 @@ class DuckDBPartitions:
             found = mapped(self._session, f"entries.{entry}", codes, f"{view}_{entry}")
             cells[name] = found[0]
             joins.append(found[1])
-        words = pack_words(plan.classes, cells)
+        words = plan.classes.pack_in_sql(cells)
         classes = ", ".join(f"{word} AS {key}" for word, key in zip(words, keys, strict=True))
         return f"SELECT entries.*, {classes} FROM entries {' '.join(joins)}"
 

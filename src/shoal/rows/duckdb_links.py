@@ -24,10 +24,11 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.files.formats import Format
 from shoal.rows.duckdb_engine import DuckDBEngine
-from shoal.rows.duckdb_questions import POSITION, mapped, numbers_of, places_of, rows_of
+from shoal.rows.duckdb_rows import POSITION, DuckDBRows, mapped, places_of, rows_of
 from shoal.rows.duckdb_session import Session
 from shoal.rows.file_sources import Files, Scan
 from shoal.rows.memory import Budget
+from shoal.rows.queries import Released, numbers_of
 from shoal.rows.store import Engine
 from shoal.support.arrays import Codes, Counts
 from shoal.support.wording import counted
@@ -189,6 +190,27 @@ class LinkedEngine(DuckDBEngine):
             f"JOIN {people.schema}.encoded AS p ON links.person = p.{POSITION} {' '.join(joins)}"
         )
         return {name: int(found.column(j)[0].as_py()) for j, name in enumerate(maps)}
+
+    def store_people(self, released: Released) -> dict[str, Codes]:
+        """Store the position and the class of each released row as table `people`.
+
+        Return (classes,) the published cell of each column.
+        """
+        rows, session, classes = released.rows, self._session, released.classes
+        keys = ", ".join(classes.word_columns())
+        assert isinstance(rows, DuckDBRows)
+        session.run(
+            f"CREATE TABLE classes AS SELECT {keys}, CAST(row_number() OVER () - 1 AS INTEGER) "
+            f"AS class FROM (SELECT DISTINCT {keys} FROM {rows.name})"
+        )
+        session.run(
+            f"CREATE OR REPLACE TABLE people AS SELECT {POSITION} AS id, class "
+            f"FROM {rows.name} JOIN classes USING ({keys})"
+        )
+        found = session.arrow(f"SELECT {keys} FROM classes ORDER BY class")
+        session.run("DROP TABLE classes")
+        words = [numbers_of(found, key) for key in classes.word_columns()]
+        return {name: classes.unpack(words, name) for name in classes.places}
 
     def replace_keys(self, publish: Callable[[Any], Any]) -> int:
         """Store the published form of all keys, and return how many keys are not distinct then."""

@@ -6,6 +6,7 @@ It downloads nothing, and its messages, which quote cells, never leave this modu
 from __future__ import annotations
 
 import copy
+import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ class Session:
         self._limit = limit or budget.share(SHARE)
         self._schema = "main"
         self._home, self._guests = self, list[Session]()
+        self._names = itertools.count()
         self._connection = self._connect()
 
     def beside(self, schema: str, source: Path) -> Session:
@@ -149,6 +151,10 @@ class Session:
             self._connection.register("given", table)
             self._connection.execute(f"INSERT INTO {name} {query}")
             self._connection.unregister("given")
+
+    def fresh(self, prefix: str) -> str:
+        """Return a name that no table and no view of the database has."""
+        return f"{prefix}_{next(self._names)}"
 
     def limit(self, share: float = SHARE) -> None:
         """Limit the memory of the database to a share of the budget."""

@@ -23,7 +23,9 @@ from shoal.files.writing import (
 )
 from shoal.release.release import Release
 from shoal.rows.dictionaries import as_source
-from shoal.rows.store import LINKED, Facts, Joined, Order, Packing, Plan
+from shoal.rows.packing import Packing
+from shoal.rows.queries import Released
+from shoal.rows.store import LINKED, Facts, Joined, Order, Plan
 from shoal.support.arrays import Codes, Counts
 from shoal.table.column import Role
 from shoal.table.encoding import combined, is_text, texts
@@ -52,7 +54,7 @@ class Layout:
     cells: Mapping[str, Any]
     plain: Mapping[str, Any]
     codes: Mapping[str, Codes]
-    rows: Any
+    rows: Released
     text: bool
     escape: bool
 

@@ -26,9 +26,9 @@ from shoal.identifiers.lookup import Token
 from shoal.identifiers.replacement import Coarsening, Context, Drop, Replacement
 from shoal.identifiers.replacements import as_replacement, people_of
 from shoal.rows.dictionaries import Encoder
-from shoal.rows.duckdb_questions import numbers_of
 from shoal.rows.duckdb_session import Session
 from shoal.rows.memory import Budget
+from shoal.rows.queries import numbers_of
 from shoal.rows.store import PERSON, Encoding, Filled, Replacing
 from shoal.support.arrays import Counts
 from shoal.support.progress import report

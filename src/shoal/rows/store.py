@@ -1,11 +1,7 @@
-"""Classes from the counts of an engine.
+"""The narrow interface of stores: a few operations on rows that stay where they are.
 
-The interface of engines: a few operations on rows that stay where they are.
-
-Methods know nothing of engines, and engines know nothing of methods: an engine counts, maps, joins
-and sorts whole numbers.
-
-Tuples of small codes packed into 62-bit words, which compare like the tuples.
+Methods know nothing of stores, and stores know nothing of methods: a store counts, maps, joins and
+sorts whole numbers. Classes are built here from what it counted.
 """
 
 from __future__ import annotations
@@ -14,18 +10,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
 from shoal.files.formats import Format
-from shoal.release.margins import Pairs
 from shoal.rows.memory import Budget
+from shoal.rows.packing import Packing
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.table.classes import CountedClasses, Histogram, Tallies
 from shoal.table.column import Column, Kind, Role
 from shoal.table.table import Table
+
+if TYPE_CHECKING:
+    from shoal.rows.queries import Released
 
 
 def same_classes(one: Counted, other: Counted) -> bool:
@@ -358,51 +357,6 @@ class Facts:
         return cls(**known)
 
 
-class Released(Protocol):
-    """The released rows of an engine."""
-
-    @property
-    def total(self) -> Counted:
-        """The numbers of released rows, people and households, as one class."""
-
-    def used(self, name: str, unsure: Codes) -> Codes:
-        """Return which of some codes of a column occur in the released rows."""
-
-    def facts(self, name: str, kind: Any) -> Facts:
-        """Return what is known of a column that has no dictionary; kind: its Arrow type."""
-
-    def count_alone(
-        self, names: Sequence[str], *, with_quasi: bool = False, linked: bool = False
-    ) -> int:
-        """Return how many people have values of some columns together that nobody else has.
-
-        with_quasi: whether the published quasi-identifiers are known too.
-        linked: compare sets of linked rows: by all their values together, or by the number of their
-        rows if no column is named.
-        """
-
-    def sizes(self, packing: Packing | None = None) -> tuple[Counts, Counts]:
-        """Return the numbers of rows of the classes, and how many classes have each.
-
-        packing: columns whose distinct tuples of codes are counted instead of the classes.
-        """
-
-    def count_classes(self, value: str | None = None) -> Counted:
-        """Count the classes, by the codes of a further column if one is named."""
-
-    def count_with_value(self, name: str, missing: int) -> Counted:
-        """Count the classes without the rows that have the missing code in a column."""
-
-    def count_cells(self, name: str) -> Pairs:
-        """Count the pairs of a published cell and an original code of a quasi-identifier."""
-
-    def people_with(self, name: str, domain: int) -> Counts:
-        """(domain,) released people with each code of a column."""
-
-    def batches(self, order: Order, size: int) -> Iterator[Any]:
-        """Yield the rows in order: Arrow batches with the words, then the plain columns."""
-
-
 class Scanned(Protocol):
     """How the rows of a source are read.
 
@@ -502,60 +456,3 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Remove what the engine stored."""
-
-
-_BITS = 62  # of a word, so that it is a positive 64-bit integer
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a code is stored: in a word, above `shift` bits."""
-
-    word: int
-    shift: int
-    bits: int
-
-
-@dataclass(frozen=True)
-class Packing:
-    """The place of each column; earlier columns have higher bits.
-
-    >>> packing = Packing.of({"age": 100, "sex": 2})
-    >>> packing.pack({"age": np.array([31]), "sex": np.array([1])})[0].tolist()
-    [63]
-    """
-
-    places: Mapping[str, Place]
-    words: int
-
-    @classmethod
-    def of(cls, domains: Mapping[str, int]) -> Packing:
-        """Return the packing of columns with these numbers of codes, in this order."""
-        found: dict[str, tuple[int, int]] = {}
-        word, used = 0, 0
-        for name, domain in domains.items():
-            bits = max(int(domain) - 1, 1).bit_length()
-            if used + bits > _BITS:
-                word, used = word + 1, 0
-            used += bits
-            found[name] = (word, bits)
-        places, below = {}, dict.fromkeys(range(word + 1), 0)
-        for name, (index, bits) in reversed(found.items()):
-            places[name] = Place(index, below[index], bits)
-            below[index] += bits
-        return cls({name: places[name] for name in domains}, word + 1)
-
-    def pack(self, codes: Mapping[str, Codes | Counts]) -> list[Counts]:
-        """Return the words of tuples, given by their columns."""
-        rows = len(next(iter(codes.values())))
-        packed = [np.zeros(rows, dtype=np.int64) for _ in range(self.words)]
-        for name, place in self.places.items():
-            packed[place.word] |= codes[name].astype(np.int64) << place.shift
-        return packed
-
-    def unpack(self, words: Sequence[Counts], name: str) -> Codes:
-        """Return the codes of one column."""
-        place = self.places[name]
-        codes = (words[place.word] >> place.shift) & ((1 << place.bits) - 1)
-        found: Codes = codes.astype(np.int32)
-        return found

@@ -5,8 +5,9 @@ column. Large dictionaries, which every task would receive, are joined instead. 
 small, and every call of pyarrow costs as much: tasks gather them to larger ones.
 
 `count_about` counts the tuples after several maps in one scan: executors map and hash the packed
-codes and keep the smallest hashes. The k-th smallest of n evenly spread ones is near k / n, whatever
-the order of the rows. Bar-Yossef et al., "Counting distinct elements in a data stream", RANDOM 2002.
+codes and keep the smallest hashes. The k-th smallest of n evenly spread ones is near k / n,
+whatever the order of the rows.
+Bar-Yossef et al., "Counting distinct elements in a data stream", RANDOM 2002.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.rows.packing import Packing
 from shoal.rows.spark.sessions import arrow_type, spark_type
-from shoal.rows.store import Dictionary, Packing
+from shoal.rows.store import Dictionary
 from shoal.support.arrays import Codes, Counts
 
 _BROADCAST = 500_000  # rows of a table that every executor gets
@@ -31,7 +33,7 @@ def functions() -> Any:
     return found
 
 
-def small(session: Any, table: Any, *, always: bool = False) -> Any:
+def small_frame(session: Any, table: Any, *, always: bool = False) -> Any:
     """Return an Arrow table as a frame, broadcast to the executors if it is small, or always."""
     schema = ", ".join(f"{name} {spark_type(table.schema.field(name).type)}" for name in
                        table.column_names)  # fmt: skip
@@ -75,7 +77,7 @@ def mapped(frame: Any, cell: Any, codes: Codes, name: str) -> tuple[Any, Any]:
         return frame, cell
     every = np.arange(len(codes), dtype=np.int32)
     table = pa.table({f"{name}_from": every, name: codes.astype(np.int32)})
-    found = small(frame.sparkSession, table)
+    found = small_frame(frame.sparkSession, table)
     joined = frame.join(found, cell == f.col(f"{name}_from"), "left").drop(f"{name}_from")
     return joined, f.col(name)
 
@@ -91,31 +93,17 @@ def pack_words(packing: Packing, cells: Mapping[str, Any]) -> list[Any]:
     return words
 
 
-def unpacked(packing: Packing, name: str, prefix: str = "k") -> Any:
-    """Return the expression of a column of packed words."""
-    f, place = functions(), packing.places[name]
-    shifted = f.shiftright(f.col(f"{prefix}{place.word}"), place.shift)
-    return shifted.bitwiseAND(f.lit((1 << place.bits) - 1).cast("bigint")).cast("int")
-
-
-def numbers_of(table: Any, name: str) -> Counts:
-    """Return a column of whole numbers, −1 for nulls."""
-    column = table.column(name).cast(pa.int64()).fill_null(-1)
-    numbers: Counts = column.to_numpy()
-    return numbers
-
-
 def coded(packing: Packing, columns: Mapping[str, str], others: Sequence[str]) -> list[Any]:
     """Return the columns of codes of packed words w0, w1, …, then the columns that are no words.
 
     columns: the column of each name.
     """
-    words = words_of(packing)
+    f, words = functions(), packing.word_columns("w")
     codes = [
-        unpacked(packing, name, "w").cast(_signed(place.bits)).alias(columns[name])
+        f.expr(packing.unpack_in_sql(name, "w")).cast(_signed(place.bits)).alias(columns[name])
         for name, place in packing.places.items()
     ]
-    return [*codes, *(functions().col(each) for each in others if each not in words)]
+    return [*codes, *(f.col(each) for each in others if each not in words)]
 
 
 def _signed(bits: int) -> str:
@@ -131,11 +119,6 @@ def numbered(table: Any, columns: Sequence[str]) -> Counts:
         indices = codes.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         _, ids = np.unique(ids * len(codes.dictionary) + indices, return_inverse=True)
     return ids
-
-
-def words_of(packing: Packing, prefix: str = "w") -> list[str]:
-    """Return the names of the columns of packed words."""
-    return [f"{prefix}{j}" for j in range(packing.words)]
 
 
 ROWS = 1 << 17  # of a batch
@@ -202,7 +185,7 @@ def _joined(rows: Any, cell: Any, found: Dictionary, number: int) -> tuple[Any, 
     f = functions()
     codes = pa.table({f"key{number}": found.values, f"code{number}": pa.array(found.codes)})
     missing = codes.filter(codes.column(0).is_null()).column(1).to_pylist()
-    known = small(rows.sparkSession, codes.filter(codes.column(0).is_valid()))
+    known = small_frame(rows.sparkSession, codes.filter(codes.column(0).is_valid()))
     rows = rows.join(known, cell == f.col(f"key{number}"), "left").drop(f"key{number}")
     code = f.col(f"code{number}")
     if missing:
@@ -266,7 +249,7 @@ def count_about(
         nodes: The maps of the codes of columns.
         units: Further columns of the tuples.
     """
-    f, words = functions(), words_of(stored)
+    f, words = functions(), stored.word_columns("w")
     others = [f.xxhash64(*units).alias("units")] if units else []
     schema = "node int, hash bigint"
     task = _smallest(_columns(stored, packing, nodes), len(nodes), bool(units), _KEPT)

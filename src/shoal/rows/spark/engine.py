@@ -14,22 +14,22 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError
+from shoal.rows.packing import Packing
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work
+from shoal.rows.queries import Released, numbers_of
 from shoal.rows.spark.codes import (
     coded,
     count_about,
     functions,
     mapped,
     numbered,
-    numbers_of,
     pack_words,
-    small,
+    small_frame,
     with_words,
-    words_of,
 )
 from shoal.rows.spark.frame_sources import SparkScan, exact_address
 from shoal.rows.spark.partitions import SparkPartitions
-from shoal.rows.spark.questions import SparkReleased, count_parts
+from shoal.rows.spark.rows import SparkRows, count_parts
 from shoal.rows.spark.sessions import explained
 from shoal.rows.store import (
     HOUSEHOLD,
@@ -37,7 +37,6 @@ from shoal.rows.store import (
     Counted,
     Encoding,
     Filled,
-    Packing,
     Plan,
     RowCounts,
     Tuples,
@@ -196,7 +195,7 @@ class SparkEngine:
         """Check that every row was encoded, and count them."""
         f = functions()
         lost = f.lit(False)
-        for word in words_of(packing):
+        for word in packing.word_columns("w"):
             lost = lost | f.col(word).isNull()
         asked = [f.count("*").alias("n"), f.count_if(lost).alias("lost")]
         asked += [f.count_distinct(*map(f.col, cells)).alias(unit)
@@ -255,7 +254,7 @@ class SparkEngine:
                 frame, cells[name] = mapped(frame, cells[name], maps[name], column)
         return frame, pack_words(packing, cells)
 
-    def release(self, plan: Plan) -> SparkReleased:
+    def release(self, plan: Plan) -> Released:
         """Return the released rows: mapped column by column, or joined tuple by tuple."""
         keys = [f"k{j}" for j in range(plan.classes.words)]
         with explained("join the results"):
@@ -269,8 +268,8 @@ class SparkEngine:
                 frame = self._join(plan, keys)
             if plan.dropped is not None and len(plan.dropped[0]):
                 dropped = pa.table(dict(zip(keys, plan.dropped, strict=True)))
-                frame = frame.join(small(self.session, dropped), keys, "left_anti")
-        return SparkReleased(self.session, frame, self._columns, plan.classes, self._units)
+                frame = frame.join(small_frame(self.session, dropped), keys, "left_anti")
+        return Released(SparkRows(frame), self._columns, plan.classes, self._units)
 
     def _join(self, plan: Plan, keys: list[str]) -> Any:
         """Return the rows with the class of their tuple."""
@@ -279,7 +278,7 @@ class SparkEngine:
         frame, words = self._words(self._encoded, joined.tuples, {}, "m")
         named = [f"t{j}" for j in range(len(words))]
         results = dict(zip([*named, *keys], [*joined.words, *joined.classes], strict=True))
-        found = small(self.session, pa.table(results))
+        found = small_frame(self.session, pa.table(results))
         with_words = _with(frame, words, named, self._encoded.columns)
         return with_words.join(found, named, "inner").drop(*named)
 
@@ -305,7 +304,7 @@ class SparkEngine:
         report("verify", 0, None)
         addresses = [address_of(file) or exact_address(file) for file in files]
         if text or (len(files) == 1 and address_of(files[0]) is None):
-            from shoal.rows.duckdb_questions import count_on_disk
+            from shoal.rows.duckdb_rows import count_on_disk
 
             return count_on_disk(files, labels, value, text, self._scan.budget)
         return count_parts(self.session, addresses, labels, value)

@@ -11,7 +11,6 @@ from typing import Any
 
 from shoal.files.parquet_checks import with_checksum, writer_options
 from shoal.rows.publishing import Layout
-from shoal.rows.spark.codes import words_of
 
 STORED = 1 << 16  # rows of a stored batch: all but the last of a file have as many
 
@@ -71,7 +70,7 @@ def writing(layout: Layout, folder: str, parts: Sequence[Sequence[Slice]], size:
     """Return the function that writes one part, in batches of `size` rows."""
     read = _reading(folder, parts, size)
     decode, schema, options = _decoding(layout), with_checksum(layout.schema), writer_options()
-    first_fall = None if layout.order.plain else _ordering(words_of(layout.order.packing))
+    first_fall = None if layout.order.plain else _ordering(layout.order.packing.word_columns("w"))
 
     def write_part(part: int, file: str) -> tuple[Any, ...]:
         import os

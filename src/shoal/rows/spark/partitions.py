@@ -20,18 +20,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import Infeasible, InputError, NotAnonymous, ShoalError
+from shoal.rows.packing import Packing
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work
 from shoal.rows.spark.codes import (
     coded,
     functions,
     numbered,
     pack_words,
-    small,
-    unpacked,
-    words_of,
+    small_frame,
 )
 from shoal.rows.spark.sessions import SparkFailed, explained
-from shoal.rows.store import HOUSEHOLD, PERSON, Packing, Plan
+from shoal.rows.store import HOUSEHOLD, PERSON, Plan
 from shoal.support.arrays import Codes, Counts
 from shoal.table.column import Role
 
@@ -72,7 +71,7 @@ class Runner:
         yield _stored(part, digest, pickle.dumps(info), None)
 
     def _outcome(self, table: Any) -> Outcome:
-        words = [table.column(word).to_numpy() for word in words_of(self.packing)]
+        words = [table.column(word).to_numpy() for word in self.packing.word_columns("w")]
         codes = {c.name: self.packing.unpack(words, c.name) for c in self.work.columns}
         ids = [
             numbered(table, self.units[unit]) if unit in self.units else None
@@ -330,7 +329,7 @@ class SparkPartitions:
         f, cells = functions(), {}
         for j, name in enumerate(self._quasi):
             most = max((len(numbers[name]) for _, _, numbers in self._found), default=1)
-            table = small(frame.sparkSession, self._ranks(name, plan.maps[name], j, most))
+            table = small_frame(frame.sparkSession, self._ranks(name, plan.maps[name], j, most))
             key = f.col("part").cast("bigint") * most + f.col(f"e{j}").cast("bigint")
             frame = frame.join(table, key == f.col(f"key{j}"), "left")
             cells[name] = f.col(f"g{j}")
@@ -374,5 +373,5 @@ def _tree(parts: Sequence[tuple[Partition, int]], packing: Packing) -> Any:
     high: list[tuple[Partition, int]] = []
     for (first, *rest), number in parts:
         (high if first.above else low).append((tuple(rest), number))
-    below = unpacked(packing, side.column, "w") <= side.last
+    below = functions().expr(packing.unpack_in_sql(side.column, "w")) <= side.last
     return f.when(below, _tree(low, packing)).otherwise(_tree(high, packing))

@@ -21,9 +21,10 @@ from shoal.errors import InputError, NotAnonymous, OutputError
 from shoal.files import writing as local
 from shoal.files.writing import BATCH, Staging
 from shoal.rows.publishing import Layout, lay_out
-from shoal.rows.spark.codes import functions, small
+from shoal.rows.spark.codes import functions, small_frame
 from shoal.rows.spark.engine import SparkEngine
 from shoal.rows.spark.part_tasks import Slice, storing, writing
+from shoal.rows.spark.rows import SparkRows
 from shoal.rows.spark.sessions import explained, spark_type
 from shoal.support.addresses import address_of
 from shoal.support.files import replace_folder
@@ -37,19 +38,19 @@ if TYPE_CHECKING:
     from shoal.release.verification import Verification
 
 
-def write_in_parts(layout: Layout, staging: Staging, session: Any) -> None:
+def write_in_parts(layout: Layout, staging: Staging) -> None:
     """Let the executors write the released rows in order, and record the parts."""
     folder, total = str(staging.place), int(layout.rows.total.rows[0])
     report("write", 0, total)
     with explained("sort the released rows"):
-        rows = layout.rows.in_order(layout.order)
+        rows = _sorted(layout)
         schema = "place int, file string, rows bigint, failed string"
         stored = rows.mapInArrow(storing(folder), schema).toArrow().to_pylist()
     _check_shared(staging, stored)
     stored.sort(key=lambda each: each["place"])
     parts = divided([(each["file"], each["rows"]) for each in stored], local.PART_ROWS)
     with explained("write the released rows"):
-        asked = session.createDataFrame([(n,) for n in range(len(parts))], "part int")
+        asked = rows.sparkSession.createDataFrame([(n,) for n in range(len(parts))], "part int")
         asked = asked.repartitionById(len(parts), asked["part"])
         schema = "part int, file string, rows bigint, first array<bigint>, last array<bigint>, "
         schema += "failed string"
@@ -138,15 +139,38 @@ def sampled_frame(release: SampledRelease) -> Any:
     names = rows.cells.column_names
     cells = rows.cells.take(pa.array(place)).columns
     counted = {f"o{j}": each for j, each in enumerate(cells)} | {"place": place, "times": times}
-    frame = small(engine.session, pa.table(counted))
+    frame = small_frame(engine.session, pa.table(counted))
     repeated = f.explode(f.sequence(f.lit(1), f.col("times").cast("int")))
     each_row = frame.select("*", repeated.alias("time")).orderBy("place")
     return each_row.select(*(f"o{j}" for j in range(len(names)))).toDF(*names)
 
 
+def _sorted(layout: Layout) -> Any:
+    """Return the released rows in order, as a frame: their words, then the plain columns."""
+    rows = layout.rows.in_order(layout.order)
+    assert isinstance(rows, SparkRows)
+    return rows.frame
+
+
 def _frame(layout: Layout) -> Any:
-    kinds = {name: spark_type(kind) for name, kind in layout.plain.items()}
-    return layout.rows.decoded(layout.order, layout.cells, kinds)
+    """Return the published rows in order, as a frame."""
+    f, order = functions(), layout.order
+    rows = _sorted(layout)
+    # a number that depends on the order keeps Spark from removing the sort before the joins;
+    # tables that are broadcast do not change the order
+    frame = rows.withColumn("row", f.monotonically_increasing_id())
+    published = {}
+    for number, (name, values) in enumerate(layout.cells.items()):
+        ranks = pa.array(np.arange(len(values), dtype=np.int32))
+        known = pa.table({f"r{number}": ranks, f"l{number}": values})
+        table = small_frame(rows.sparkSession, known, always=True)
+        rank = f.expr(order.packing.unpack_in_sql(name, "w"))
+        frame = frame.join(table, rank == f.col(f"r{number}"), "inner")
+        published[name] = f.col(f"l{number}")
+    for name, kind in layout.plain.items():
+        published[name] = f.col(layout.rows.columns[name]).cast(spark_type(kind))
+    cells = [published[n].alias(f"o{j}") for j, n in enumerate(order.sequence)]
+    return frame.filter("row >= 0").select(*cells).toDF(*order.sequence)
 
 
 def write_parts(release: LargeRelease, path: str | Path, *, force: bool) -> Verification:
@@ -157,7 +181,7 @@ def write_parts(release: LargeRelease, path: str | Path, *, force: bool) -> Veri
     layout = lay_out(release, text=False)
     with as_output(replace_folder(Path(path), force=force), Path(path)) as folder:
         staging = Staging(Path(path), folder, in_parts=True)
-        write_in_parts(layout, staging, layout.rows.session)
+        write_in_parts(layout, staging)
         staging.write_manifest(layout.schema)
         return release.check_written(staging, layout, text=False)
 

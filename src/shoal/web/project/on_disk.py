@@ -28,8 +28,9 @@ from shoal.rows.duckdb_engine import DuckDBEngine
 from shoal.rows.file_sources import find_files
 from shoal.rows.large_table import LargeTable
 from shoal.rows.memory import Budget
+from shoal.rows.packing import Packing
 from shoal.rows.replacing import with_coarser_identifiers
-from shoal.rows.store import Packing, Plan, Values
+from shoal.rows.store import Plan, Values
 from shoal.support.wording import counted, rows_about
 from shoal.table.column import Column, Role
 from shoal.table.people import Deciding, Unit, deciding_of
