@@ -76,12 +76,13 @@ class Packing:
         """Return the expression of each word, from the expressions of its columns.
 
         >>> Packing.of({"age": 100, "sex": 2}).pack_in_sql({"age": "d0", "sex": "d1"})
-        ['((CAST(d0 AS BIGINT) << 1) | (CAST(d1 AS BIGINT) << 0))']
+        ['(CAST(d0 AS BIGINT) * 2 + CAST(d1 AS BIGINT) * 1)']
         """
+        # products and sums, not shifts: DuckDB knows their range, and groups and sorts fewer bytes
         parts: list[list[str]] = [[] for _ in range(self.words)]
         for name, place in self.places.items():
-            parts[place.word].append(f"(CAST({cells[name]} AS BIGINT) << {place.shift})")
-        return [f"({' | '.join(part)})" for part in parts]
+            parts[place.word].append(f"CAST({cells[name]} AS BIGINT) * {1 << place.shift}")
+        return [f"({' + '.join(part)})" for part in parts]
 
     def select_words(self, cells: Mapping[str, str], prefix: str = "k") -> str:
         """Return the expressions of the words with the names of their columns."""
