@@ -18,8 +18,8 @@ from shoal.rows.duckdb_rows import DuckDBRows
 from shoal.rows.duckdb_session import Session
 from shoal.rows.memory import Budget
 from shoal.rows.packing import Packing
-from shoal.rows.queries import Released, numbers_of
-from shoal.rows.store import HOUSEHOLD, PERSON, Order
+from shoal.rows.queries import Encoded, Released, count_files, numbers_of
+from shoal.rows.store import HOUSEHOLD, PERSON, Joined, Order, Plan
 
 SPARK = pytest.param(
     "spark",
@@ -235,16 +235,23 @@ def drawn(request):
     ]
 
 
+COLUMNS = {"age": "d0", "sex": "d1", "ill": "d2"}
+
+
 @pytest.fixture(params=["rows", "people", "people of two columns"])
-def released(request, stored, drawn):
-    table, _ = drawn
+def encoded(request, stored, drawn):
     units = {} if request.param == "rows" else {PERSON: ["person"], HOUSEHOLD: ["household"]}
-    rows = stored(table)
+    rows = stored(drawn[0])
     if request.param == "people of two columns":
-        if type(rows).__name__ == "DuckDBRows":
+        if isinstance(rows, DuckDBRows):
             pytest.skip("DuckDB numbers people by one column")
         units = {PERSON: ["person", "household"], HOUSEHOLD: ["household"]}
-    return Released(rows, {"age": "d0", "sex": "d1", "ill": "d2"}, CLASSES, units), units
+    return Encoded(rows, COLUMNS, units)
+
+
+@pytest.fixture
+def released(encoded):
+    return encoded.released(encoded.rows, CLASSES, None), encoded.units
 
 
 def counts(rows, key, units):
@@ -330,3 +337,89 @@ def test_rows_are_sorted_like_in_a_loop(released, drawn):
     cells = [packing.unpack(words, name).tolist() for name in ("ill", "sex", "age")]
     expected = sorted((int(ranks[r["d2"]]), r["d1"], r["d0"] // 2) for r in drawn[1])
     assert list(zip(*cells, strict=True)) == expected
+
+
+HALVED = {"age": np.array([0, 0, 1, 1]), "sex": np.array([0, 1, 2])}
+
+
+@pytest.mark.parametrize("people", [False, True])
+def test_tuples_are_grouped_like_in_a_loop(encoded, drawn, people):
+    nodes = [{}, {"age": HALVED["age"]}, {"age": np.zeros(4, dtype=np.int32)}]
+    asked = []
+
+    def count_about(units):
+        for about in (90, 10, 2):
+            asked.append(units)
+            yield about
+
+    packing = Packing.of({"ill": 5, "age": 4})
+    found = encoded.tuples(packing, nodes, 20, people, count_about)
+    units = encoded.units if people else {}
+    assert asked == [list(dict.fromkeys(cell for each in units.values() for cell in each))] * 2
+    assert found.node == 1  # the first with at most 20
+    keys = [packing.unpack(found.words, name).tolist() for name in ("ill", "age")]
+    ids = [each.tolist() for each in (found.person, found.household) if each is not None]
+    tuples = Counter()
+    people_of = {}
+    for row in drawn[1]:
+        own = tuple(tuple(row[cell] for cell in cells) for cells in units.values())
+        tuples[row["d2"], row["d0"] // 2, *own] += 1
+    rows = list(zip(*keys, *ids, found.counts.tolist(), strict=True))
+    assert sorted(n for *_, n in rows) == sorted(tuples.values())
+    for ill, age, *numbers, _ in rows:
+        people_of.setdefault(tuple(numbers), set()).add((ill, age))
+    own = {}
+    for ill, age, *keys in tuples:
+        own.setdefault(tuple(keys), set()).add((ill, age))
+    assert sorted(map(sorted, people_of.values())) == sorted(map(sorted, own.values()))
+
+
+def test_too_many_tuples_are_only_counted(encoded):
+    packing = Packing.of({"age": 4})
+    assert encoded.tuples(packing, [{}, {}], 1, False, lambda _: iter([8, 4])) == 4
+    assert len(encoded.tuples(packing, [{}], None, False, lambda _: iter(()))) == 4
+
+
+def test_maps_and_results_of_tuples_give_the_same_classes(encoded, drawn):
+    maps = Plan(CLASSES, HALVED)
+    packing = Packing.of({"age": 4, "sex": 3})
+    grid = {"age": np.repeat(np.arange(4), 3), "sex": np.tile(np.arange(3), 4)}
+    classes = CLASSES.pack({name: HALVED[name][grid[name]] for name in grid})
+    joined = Plan(CLASSES, {}, joined=Joined(packing, packing.pack(grid), classes))
+    expected = counts(drawn[1], lambda r: (r["k0"],), encoded.units)
+    bare = Encoded(
+        encoded.rows.select("SELECT d0, d1, d2, person, household FROM {rows} x"),
+        COLUMNS,
+        encoded.units,
+    )
+    for plan in (maps, joined):
+        released = bare.released(bare.with_classes(plan), CLASSES, None)
+        assert as_counts(released.count_classes()) == expected
+    gone = [np.array(sorted(key for (key,) in expected))[:2]]
+    released = bare.released(bare.with_classes(maps), CLASSES, gone)
+    kept = {key: n for key, n in expected.items() if key[0] not in gone[0]}
+    assert as_counts(released.count_classes()) == kept
+
+
+def test_classes_of_written_rows_are_counted_by_label(stored):
+    rows = stored(
+        pa.table(
+            {
+                "c0": ["a", None, "", "a", "a", "new"],
+                "c1": [1.5, 1.5, 0.0, None, 1.5, 0.0],
+                "c2": ["p", "p", None, None, "q", "r"],
+            }
+        )
+    )
+    labels = {"town": pa.array(["", "a", None]), "size": pa.array([0.0, 1.5, None])}
+    columns = {"town": "c0", "size": "c1", "id": "c2"}
+    packing = Packing.of({"town": 4, "size": 4})
+    codes = {"town": np.array([1, 2, 0, 1]), "size": np.array([1, 1, 0, 2])}
+    keys = [(word,) for word in packing.pack(codes)[0].tolist()]
+    found = count_files(rows, columns, labels, "id")
+    expected = dict(zip(keys, [(2, 2), (1, 1), (1, 1), (1, 1)], strict=True))
+    assert as_counts(found) == {**expected, (-1,): (1, 1)}  # "new" is no label
+    by_size = as_counts(count_files(rows, columns, labels, "size"))
+    assert by_size == {(1, 1): (2,), (2, 1): (1,), (0, 0): (1,), (1, 2): (1,), (-1, 0): (1,)}
+    people = count_files(rows, columns, {}, "id")  # two missing cells are two people
+    assert (people.rows.tolist(), people.people.tolist()) == ([6], [5])

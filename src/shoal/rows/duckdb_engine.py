@@ -1,20 +1,12 @@
 """The DuckDB engine: rows are encoded once in a private database, then grouped, mapped and sorted.
 
-Columns of the source are c0, c1, …, columns of codes d0, d1, …, plain columns p0, p1, …, words w0,
-w1, … and class words k0, k1, …: no query contains the name of a column.
+    source: c0, c1, … ── encode ──▶ encoded: d0, …, p0, …, person, household
+                                       │ sorted by partition, read one by one, mapped in a pool
+                                       ▼
+                                    entries: the encoded rows with their published entries e0, …
 
-Partitions of the rows of DuckDB: read one by one, mapped in a pool, and stored by row.
-
-The rows are sorted by partition once, so that each partition is read without the others. They are
-stored again with their published entries.
-
-Profiles of linked rows in DuckDB: the set of classes that the rows of a person are in.
-
-A set is compared by a digest: the exclusive or of a keyed hash of each class, under a random key of
-the session. Different sets have the same digest of 120 bits with a probability of 2⁻¹²⁰, whatever
-the rows are, and nothing has to be sorted or held in memory.
-Clarke, Devadas, van Dijk, Gassend, Suh, "Incremental multiset hash functions and their application
-to memory integrity checking", ASIACRYPT 2003.
+No query contains the name of a column. `DuckDBEngine` encodes, `DuckDBPartitions` runs methods that
+need single records, `Profiles` compares the sets of classes that linked rows are in.
 """
 
 from __future__ import annotations
@@ -22,8 +14,8 @@ from __future__ import annotations
 import secrets
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +23,20 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.rows.duckdb_rows import DuckDBRows, count_written, mapped, places_of, rows_of
+from shoal.rows.duckdb_rows import DuckDBRows, count_written, places_of, rows_of
 from shoal.rows.duckdb_session import SHARE, Session, literal
 from shoal.rows.file_sources import Scan
 from shoal.rows.packing import Packing
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work, map_in_pool
-from shoal.rows.queries import Released, numbers_of
+from shoal.rows.queries import (
+    MARGIN,
+    Encoded,
+    Lookups,
+    Released,
+    Rows,
+    mapped_rows,
+    numbers_of,
+)
 from shoal.rows.replacing import DuckDBReplacing
 from shoal.rows.store import (
     HOUSEHOLD,
@@ -55,7 +55,6 @@ from shoal.support.progress import report
 from shoal.table.column import Role
 from shoal.table.encoding import is_text
 
-_MARGIN = 1.1  # of an approximate number of distinct tuples
 _NODES_PER_SCAN = 6
 
 
@@ -72,9 +71,8 @@ class DuckDBEngine:
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._known: dict[str, Values] = {}  # the distinct values that were asked for
         self._encoding: tuple[Encoding, RowCounts] | None = None  # what is encoded, and its rows
-        self._linked: str | None = None  # the column of sets of linked rows
+        self._encoded: Encoded  # after `encode`
         self._profiles = Profiles(self._session)
-        self._releases = 0
         self._source = self._open()
 
     def _open(self) -> str:
@@ -103,7 +101,7 @@ class DuckDBEngine:
             return self._known[name]
         cell, session = self._cell(name), self._session
         about = session.value(f"SELECT approx_count_distinct({cell}) FROM {self._source}")
-        if about > most * _MARGIN:
+        if about > most * MARGIN:
             return int(about)
         found = session.arrow(
             f"SELECT {cell} AS v, count(*) AS n FROM {self._source} GROUP BY ALL ORDER BY v"
@@ -186,10 +184,16 @@ class DuckDBEngine:
         }
         for unit in counts:  # they hold the original identifiers
             self._session.run(f"DROP TABLE {unit}_ids")
-        rows = self._check_encoded(encoding)
-        encoded = RowCounts(rows, counts.get(PERSON), counts.get(HOUSEHOLD))
-        self._encoding = encoding, encoded
-        return encoded
+        units = [u for u in (PERSON, HOUSEHOLD) if u in self._session.columns("encoded")]
+        rows = self._check_encoded(encoding, units)
+        self._encoded = Encoded(
+            DuckDBRows(self._session, "encoded"),
+            self._columns,
+            {unit: [unit] for unit in units},
+            self._columns.get(LINKED),
+        )
+        self._encoding = encoding, RowCounts(rows, counts.get(PERSON), counts.get(HOUSEHOLD))
+        return self._encoding[1]
 
     def _encode(self, encoding: Encoding, cells: list[str], joins: list[str]) -> None:
         """Store the encoded rows, with the published form of replaced identifiers."""
@@ -202,9 +206,8 @@ class DuckDBEngine:
         replacing = DuckDBReplacing(self._session, self._source, encoding, raw, places)
         replacing.encode(cells, joins)
         self._columns |= replacing.columns
-        self._linked = replacing.link()
-        if self._linked is not None:
-            self._columns[LINKED] = self._linked
+        if (linked := replacing.link()) is not None:
+            self._columns[LINKED] = linked
 
     def _filled(self, name: str, missing: Sequence[str] = (), source: str = "") -> str:
         """Return the expression of a cell of an identifier, null if it is missing."""
@@ -232,10 +235,9 @@ class DuckDBEngine:
             f"FROM (SELECT DISTINCT {listed} FROM {self._source})"
         )
 
-    def _check_encoded(self, encoding: Encoding) -> int:
+    def _check_encoded(self, encoding: Encoding, units: Sequence[str]) -> int:
         """Check that every row was encoded, and return their number."""
-        coded = [self._columns[name] for name in encoding.dictionaries]
-        coded += self._units()
+        coded = [*(self._columns[name] for name in encoding.dictionaries), *units]
         lost = " OR ".join(f"{column} IS NULL" for column in coded) or "false"
         found = self._session.arrow(
             f"SELECT count(*) AS n, count(*) FILTER (WHERE {lost}) AS lost FROM encoded"
@@ -254,109 +256,31 @@ class DuckDBEngine:
         people: bool = False,
     ) -> Tuples | int:
         """Return the distinct tuples after the first of the maps that leaves at most `most`."""
-        report("group", 0, None)
-        units = self._units() if people else []
-        if people and self._linked is not None and self._linked not in units:
-            units.append(self._linked)
-        asked = [self._asked(packing, maps, place, units) for place, maps in enumerate(nodes)]
-        if most is None:
-            return self._grouped(asked[0], 0, units)
-        least = 0
-        for start in range(0, len(asked), _NODES_PER_SCAN):
-            some = asked[start : start + _NODES_PER_SCAN]
-            for place, about in enumerate(self._about(some), start):
-                least = about
-                if about <= most * _MARGIN and most:
-                    return self._grouped(asked[place], place, units)
-        return least
+        count_about = partial(self._count_about, packing, nodes)
+        return self._encoded.tuples(packing, nodes, most, people, count_about)
 
-    def _grouped(self, asked: _Asked, place: int, units: list[str]) -> Tuples:
-        keys = ", ".join([*asked.keys, *units])
-        found = self._session.arrow(
-            f"SELECT {keys}, count(*) AS n FROM encoded {asked.joins} GROUP BY ALL"
-        )
-        return _tuples(place, found, len(asked.keys), self._linked)
-
-    def _asked(
-        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
-    ) -> _Asked:
-        tables = self._maps(maps, f"node{place}_")
-        words = self._words(packing, tables)
-        named = tuple(f"{word} AS w{j}" for j, word in enumerate(words))
-        return _Asked(named, ", ".join([*words, *units]), tables.joins)
-
-    def _about(self, asked: Sequence[_Asked]) -> list[int]:
-        """Return the approximate numbers of distinct tuples at some nodes, in one scan."""
-        counts = [
-            f"approx_count_distinct({f'({each.tuple})' if ',' in each.tuple else each.tuple})"
-            for each in asked
-        ]
-        joins = " ".join(each.joins for each in asked)
-        found = self._session.arrow(f"SELECT {', '.join(counts)} FROM encoded {joins}")
-        return [int(column[0].as_py()) for column in found.columns]
-
-    def _units(self) -> list[str]:
-        names = self._session.arrow("SELECT * FROM encoded LIMIT 0").column_names
-        return [unit for unit in (PERSON, HOUSEHOLD) if unit in names]
-
-    def _maps(self, maps: Mapping[str, Codes], prefix: str) -> _Maps:
-        """Store maps of codes, and return how to join them."""
-        cells, joins = {}, []
-        for name, codes in maps.items():
-            column = self._columns[name]
-            cells[name], join = mapped(
-                self._session, f"encoded.{column}", codes, f"{prefix}{column}"
-            )
-            joins.append(join)
-        return _Maps(cells, " ".join(joins))
-
-    def _words(self, packing: Packing, maps: _Maps) -> list[str]:
-        """Return the expressions of the words of a packing."""
-        cells = {
-            name: maps.cells.get(name, f"encoded.{self._columns.get(name)}")
-            for name in packing.places
-        }
-        return packing.pack_in_sql(cells)
+    def _count_about(
+        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], units: Sequence[str]
+    ) -> Iterator[int]:
+        """Yield the approximate number of distinct tuples at each node, of several in one scan."""
+        rows, columns = self._encoded.rows, self._columns
+        for start in range(0, len(nodes), _NODES_PER_SCAN):
+            lookups, counts = Lookups(), []
+            for maps in nodes[start : start + _NODES_PER_SCAN]:
+                words = packing.pack_in_sql(lookups.cells(packing, columns, maps))
+                counts.append(f"approx_count_distinct(({', '.join([*words, *units])}))")
+            query = f"SELECT {', '.join(counts)} FROM {{rows}} x {lookups.joins}"
+            found = rows.arrow(query, **lookups.small)
+            yield from (int(column[0].as_py()) for column in found.columns)
 
     def release(self, plan: Plan) -> Released:
         """Return the released rows: mapped column by column, or joined tuple by tuple."""
-        keys = [f"k{j}" for j in range(plan.classes.words)]
-        self._releases += 1
-        view = f"released{self._releases}"
-        if plan.by_row:
-            source = self._partitions.joined(plan, keys, view)
-        elif plan.joined is None:
-            maps = self._maps(plan.maps, f"{view}_")
-            words = self._words(plan.classes, maps)
-            named = ", ".join(f"{word} AS {key}" for word, key in zip(words, keys, strict=True))
-            source = f"SELECT encoded.*, {named} FROM encoded {maps.joins}"
-        else:
-            source = self._join(plan, keys, f"{view}_results")
-        classes = plan.classes
-        if plan.by_profile and self._linked is not None:
-            source = self._profiles.joined(source, self._linked, keys, f"{view}_profiles")
+        encoded, classes = self._encoded, plan.classes
+        rows = self._partitions.joined(plan) if plan.by_row else encoded.with_classes(plan)
+        if plan.by_profile and encoded.linked is not None:
+            rows = self._profiles.joined(rows, encoded.linked, classes.word_columns())
             classes = replace(classes, words=classes.words + DIGEST_WORDS)
-            keys = [f"k{j}" for j in range(classes.words)]
-        if plan.dropped is not None and len(plan.dropped[0]):
-            dropped = dict(zip(keys, plan.dropped, strict=True))
-            self._session.store(f"{view}_dropped", pa.table(dropped))
-            using = f"ANTI JOIN {view}_dropped USING ({', '.join(keys)})"
-            source = f"SELECT * FROM ({source}) {using}"
-        self._session.run(f"CREATE OR REPLACE VIEW {view} AS {source}")
-        units = {unit: [unit] for unit in self._units()}
-        return Released(DuckDBRows(self._session, view), self._columns, classes, units)
-
-    def _join(self, plan: Plan, keys: list[str], table: str) -> str:
-        """Return the query that joins the class of each tuple."""
-        joined = plan.joined
-        assert joined is not None
-        words = self._words(joined.tuples, _Maps({}, ""))
-        named = [f"t{j}" for j in range(len(words))]
-        results = dict(zip([*named, *keys], [*joined.words, *joined.classes], strict=True))
-        self._session.store(table, pa.table(results))
-        same = " AND ".join(f"{word} = {table}.{t}" for word, t in zip(words, named, strict=True))
-        listed = ", ".join(f"{table}.{key}" for key in keys)
-        return f"SELECT encoded.*, {listed} FROM encoded JOIN {table} ON {same}"
+        return encoded.released(rows, classes, plan.dropped)
 
     def count_written(
         self, files: Sequence[Path], labels: Mapping[str, Any], value: str | None, text: bool
@@ -367,7 +291,7 @@ class DuckDBEngine:
 
     @cached_property
     def _partitions(self) -> DuckDBPartitions:
-        return DuckDBPartitions(self._session, self._columns, self._units())
+        return DuckDBPartitions(self._session, self._columns, list(self._encoded.units))
 
     def map_partitions(
         self,
@@ -378,32 +302,6 @@ class DuckDBEngine:
     ) -> Iterator[Outcome]:
         """Run the work on the rows of each group of partitions, in worker processes."""
         return self._partitions.map(groups, work, processes, texts)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """How to group by the tuples of one node: named words, their tuple, and the joins."""
-
-    keys: tuple[str, ...]
-    tuple: str
-    joins: str
-
-
-@dataclass(frozen=True)
-class _Maps:
-    """Expressions of mapped columns, and the joins that they need."""
-
-    cells: Mapping[str, str]
-    joins: str
-
-
-def _tuples(place: int, found: Any, words: int, linked: str | None) -> Tuples:
-    units = (
-        numbers_of(found, unit) if unit and unit in found.column_names else None
-        for unit in (PERSON, HOUSEHOLD, linked)
-    )
-    packed = [numbers_of(found, f"w{j}") for j in range(words)]
-    return Tuples(place, packed, numbers_of(found, "n"), *units)
 
 
 def _unsigned(domain: int) -> str:
@@ -518,19 +416,11 @@ class DuckDBPartitions:
             f"ON encoded.rowid = given.row WHERE {near}",
         )
 
-    def joined(self, plan: Plan, keys: Sequence[str], view: str) -> str:
-        """Return the query of the stored rows with the classes of their entries."""
+    def joined(self, plan: Plan) -> Rows:
+        """Return the stored rows with the classes of their entries."""
         size = sum(map(len, plan.maps.values())) * _BYTES_PER_TEXT
         self._session.limit(max(SHARE - size / self._session.budget.size, _SHARE_BESIDE_TEXTS))
-        cells, joins = {}, []
-        for name, codes in plan.maps.items():
-            entry = self._entries[name]
-            found = mapped(self._session, f"entries.{entry}", codes, f"{view}_{entry}")
-            cells[name] = found[0]
-            joins.append(found[1])
-        words = plan.classes.pack_in_sql(cells)
-        classes = ", ".join(f"{word} AS {key}" for word, key in zip(words, keys, strict=True))
-        return f"SELECT entries.*, {classes} FROM entries {' '.join(joins)}"
+        return mapped_rows(DuckDBRows(self._session, "entries"), self._entries, plan)
 
 
 def part_number(partitions: Sequence[Partition], columns: Mapping[str, str]) -> str:
@@ -561,30 +451,38 @@ _DIGITS = 15  # of a word, hexadecimal, so that it is a positive 64-bit integer
 
 
 class Profiles:
-    """The profiles of one session; equal sets of classes always have the same digest."""
+    """The sets of classes that linked rows are in, by a digest: equal sets have equal digests.
+
+    A digest is the exclusive or of a keyed hash of each class, under a random key of the session:
+    different sets have the same digest of 120 bits with a probability of 2⁻¹²⁰, whatever the rows
+    are, and nothing has to be sorted or held in memory.
+    Clarke, Devadas, van Dijk, Gassend, Suh, "Incremental multiset hash functions and their
+    application to memory integrity checking", ASIACRYPT 2003.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._key = secrets.token_hex(32)
 
-    def joined(self, rows: str, sets: str, keys: Sequence[str], table: str) -> str:
-        """Return the query of rows with the words of the profile of the rows linked to them.
+    def joined(self, rows: Rows, sets: str, keys: Sequence[str]) -> Rows:
+        """Return rows with the words of the profile of the rows linked to them.
 
         Parameters:
-            rows: The query of the rows.
+            rows: The rows.
             sets: The column with the number of the set that a row is linked to.
             keys: The words of the class of a row; those of the profile have the next numbers.
-            table: A name to store the profiles under.
         """
+        assert isinstance(rows, DuckDBRows)
         cells = ", ".join(f"CAST({key} AS VARCHAR)" for key in keys)
         hashed = f"sha256(concat_ws(' ', {literal(self._key)}, {cells}))"
-        pairs = f"SELECT DISTINCT {sets}, {', '.join(keys)} FROM ({rows})"
+        pairs = f"SELECT DISTINCT {sets}, {', '.join(keys)} FROM {rows.name}"
         words = []
         for place in range(DIGEST_WORDS):
             digits = f"'0x' || substr(h, {1 + place * _DIGITS}, {_DIGITS})"
             words.append(f"bit_xor(CAST({digits} AS BIGINT)) AS k{len(keys) + place}")
+        table = self._session.fresh("profiles")
         self._session.run(
-            f"CREATE OR REPLACE TABLE {table} AS SELECT {sets}, {', '.join(words)} "
+            f"CREATE TABLE {table} AS SELECT {sets}, {', '.join(words)} "
             f"FROM (SELECT {sets}, {hashed} AS h FROM ({pairs})) GROUP BY {sets}"
         )
-        return f"SELECT * FROM ({rows}) JOIN {table} USING ({sets})"
+        return rows.select(f"SELECT * FROM {{rows}} x JOIN {table} USING ({sets})")

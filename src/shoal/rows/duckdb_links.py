@@ -24,11 +24,11 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.files.formats import Format
 from shoal.rows.duckdb_engine import DuckDBEngine
-from shoal.rows.duckdb_rows import POSITION, DuckDBRows, mapped, places_of, rows_of
+from shoal.rows.duckdb_rows import POSITION, DuckDBRows, places_of, rows_of
 from shoal.rows.duckdb_session import Session
 from shoal.rows.file_sources import Files, Scan
 from shoal.rows.memory import Budget
-from shoal.rows.queries import Released, numbers_of
+from shoal.rows.queries import Lookups, Released, numbers_of
 from shoal.rows.store import Engine
 from shoal.support.arrays import Codes, Counts
 from shoal.support.wording import counted
@@ -180,14 +180,16 @@ class LinkedEngine(DuckDBEngine):
         """
         if not maps:
             return {}
-        counts, joins = [], []
-        for j, (name, codes) in enumerate(maps.items()):
-            cell, join = mapped(self._session, f"encoded.{self._columns[name]}", codes, f"same{j}")
-            joins.append(join)
-            counts.append(f"count(*) FILTER (WHERE {cell} <> p.{people._columns[name]})")
-        found = self._session.arrow(
-            f"SELECT {', '.join(counts)} FROM encoded JOIN links ON encoded.{POSITION} = links.id "
-            f"JOIN {people.schema}.encoded AS p ON links.person = p.{POSITION} {' '.join(joins)}"
+        lookups = Lookups()
+        differing = (
+            f"{lookups.map(self._columns[name], codes)} <> p.{people._columns[name]}"
+            for name, codes in maps.items()
+        )
+        counts = ", ".join(f"count(*) FILTER (WHERE {each})" for each in differing)
+        found = self._encoded.rows.arrow(
+            f"SELECT {counts} FROM {{rows}} x JOIN links ON x.{POSITION} = links.id "
+            f"JOIN {people.schema}.encoded AS p ON links.person = p.{POSITION} {lookups.joins}",
+            **lookups.small,
         )
         return {name: int(found.column(j)[0].as_py()) for j, name in enumerate(maps)}
 

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -24,10 +23,8 @@ from shoal.files.writing import unescape_names
 from shoal.rows.duckdb_session import Session, literal
 from shoal.rows.file_sources import Scan, check_parquet, parquet_rows
 from shoal.rows.memory import Budget
-from shoal.rows.packing import Packing
-from shoal.rows.queries import counted_of
-from shoal.rows.store import PERSON, Counted
-from shoal.support.arrays import Codes
+from shoal.rows.queries import count_files
+from shoal.rows.store import Counted
 from shoal.support.files import temporary_folder, utf8_path
 from shoal.support.progress import report
 
@@ -74,20 +71,6 @@ class DuckDBRows:
         for key, table in small.items():  # a table has statistics, which a registered one lacks
             self.session.store(names[key], table)
         return query.format(rows=self.name, **names), list(names.values())
-
-
-def mapped(session: Session, cell: str, codes: Codes, table: str) -> tuple[str, str]:
-    """Return the expression of a mapped column, and the join that it needs, if any.
-
-    codes: (domain,) the new code of each code. table: a name to store the map under.
-    """
-    if len(codes) and (codes == codes[0]).all():
-        return f"CAST({int(codes[0])} AS BIGINT)", ""  # a plain number in ORDER BY is a position
-    if np.array_equal(codes, np.arange(len(codes))):
-        return cell, ""
-    kept = {"c": np.arange(len(codes), dtype=np.uint32), "r": codes.astype(np.int64)}
-    session.store(table, pa.table(kept))
-    return f"{table}.r", f"JOIN {table} ON {cell} = {table}.c"
 
 
 POSITION = "file_row_number"  # DuckDB's name for the position of a row in its Parquet file
@@ -189,43 +172,12 @@ def count_written(
     value: str | None,
     text: bool,
 ) -> Counted:
-    """Count the classes of written files, by a further column if one is named.
-
-    labels: for each column the published cells, in the order of their codes.
-    value: if `labels` does not have it, its distinct cells are counted as people.
-    text: whether the files are CSV.
-    """
-    by_person = value is not None and value not in labels
-    quasi = [name for name in labels if name != value]
-    counted = [*quasi, *([] if by_person or value is None else [value])]
+    """Count the classes of written files, as in `Engine.count_written`."""
     if not text:
         check_parquet(files, files)
-    names, source = written_rows(files, [*quasi, *([] if value is None else [value])])
-    places = places_of(names)
-    listed = "".join(f"{places[name]}, " for name in counted)
-    counts = "count(*) AS n"
-    if by_person and value is not None:
-        person = places[value]
-        counts += f", count(DISTINCT {person}) + count(*) - count({person}) AS {PERSON}"
-    cells: dict[str, str] = {}
-    joins = []
-    for number, name in enumerate(counted):
-        kept = pa.table({"v": labels[name], "r": np.arange(len(labels[name]), dtype=np.int64)})
-        session.store(f"labels{number}", kept)
-        same = f"g.{places[name]} IS NOT DISTINCT FROM labels{number}.v"
-        joins.append(f"LEFT JOIN labels{number} ON {same}")
-        cells[name] = f"labels{number}.r"
-    packing = Packing.of({name: len(labels[name]) + 1 for name in quasi})
-    packed = packing.pack_in_sql(cells) if quasi else []
-    words = [f"{word} AS k{j}" for j, word in enumerate(packed)]
-    if value in cells:
-        words.append(f"{cells[value]} AS v")
-    words += ["n", PERSON] if by_person else ["n"]
-    found = session.arrow(
-        f"SELECT {', '.join(words)} FROM (SELECT {listed}{counts} FROM {source} GROUP BY ALL) g "
-        f"{' '.join(joins)}"
-    )
-    return counted_of(found, len(packed))
+    expected = [*(name for name in labels if name != value), *([] if value is None else [value])]
+    names, source = written_rows(files, expected)
+    return count_files(DuckDBRows(session, source), places_of(names), labels, value)
 
 
 def count_on_disk(

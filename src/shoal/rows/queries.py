@@ -1,9 +1,12 @@
 """Questions about rows outside memory, asked once in the SQL that DuckDB and Spark share.
 
-    encoded rows: codes d0, d1, …, plain cells p0, p1, …, columns of people and households
-      │  with_classes: the packed words k0, k1, … of the published quasi-identifiers of each row
+    `Encoded`: codes d0, d1, …, plain cells p0, p1, …, columns of people and households
+      │  tuples: the distinct tuples of mapped codes ──▶ the method
+      │  released: the words k0, k1, … of the published quasi-identifiers ◀── its plan
       ▼
-    `Released`: classes and their sizes, values, people who are alone, the rows in order
+    `Released`: classes and their sizes, values, people who are alone, rows in canonical order
+      ▼
+    files ── count_files: the classes that they contain ──▶ verification
 
 A query is a template: {rows} stands for the rows, other names in braces for small Arrow tables that
 come with it. Only internal names of columns occur in it: "a" is a text for Spark, and a name may
@@ -17,7 +20,8 @@ mean something else in either dialect. Where the dialects differ, a query avoids
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -27,9 +31,12 @@ import pyarrow as pa
 from shoal.files.writing import FORMULA, IS_NUMBER, NUMBER, rank_values
 from shoal.release.margins import Pairs
 from shoal.rows.packing import Packing
-from shoal.rows.store import HOUSEHOLD, LINKED, PERSON, Counted, Facts, Order
+from shoal.rows.store import HOUSEHOLD, LINKED, PERSON, Counted, Facts, Order, Plan, Tuples
 from shoal.support.arrays import Codes, Counts
+from shoal.support.progress import report
 from shoal.table.encoding import is_text
+
+MARGIN = 1.1  # of an approximate number of distinct values or tuples
 
 
 class Rows(Protocol):
@@ -46,6 +53,100 @@ class Rows(Protocol):
 
     def matches(self, cell: str, pattern: str) -> str:
         """Return the expression of whether a text has a part that matches a pattern."""
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """The encoded rows.
+
+    columns: the column of each name. units: the columns that identify people and households.
+    linked: the column of the set of linked rows of each row, None if no rows are linked.
+    """
+
+    rows: Rows
+    columns: Mapping[str, str]
+    units: Mapping[str, Sequence[str]]
+    linked: str | None = None
+
+    def tuples(
+        self,
+        packing: Packing,
+        nodes: Sequence[Mapping[str, Codes]],
+        most: int | None,
+        people: bool,
+        count_about: Callable[[Sequence[str]], Iterable[int]],
+    ) -> Tuples | int:
+        """Return the distinct tuples as in `Engine.tuples`.
+
+        count_about: for the columns of people yields about how many tuples each node has, lazily.
+        """
+        report("group", 0, None)
+        cells = dict.fromkeys(cell for each in self.units.values() for cell in each)
+        cells |= {} if self.linked is None else {self.linked: None}
+        units = list(cells) if people else []
+        if most is None:
+            return self._grouped(packing, nodes[0], 0, units)
+        least = 0
+        for node, about in enumerate(count_about(units)):
+            least = about
+            if about <= most * MARGIN and most:
+                return self._grouped(packing, nodes[node], node, units)
+        return least
+
+    def _grouped(
+        self, packing: Packing, maps: Mapping[str, Codes], node: int, units: Sequence[str]
+    ) -> Tuples:
+        lookups = Lookups()
+        words = packing.select_words(lookups.cells(packing, self.columns, maps), "w")
+        keys = ", ".join([words, *(f"x.{cell}" for cell in units)])
+        found = self.rows.arrow(
+            f"SELECT {keys}, count(*) AS n FROM {{rows}} x {lookups.joins} GROUP BY ALL",
+            **lookups.small,
+        )
+        person, household = (
+            numbered(found, self.units[unit]) if units and unit in self.units else None
+            for unit in (PERSON, HOUSEHOLD)
+        )
+        linked = numbers_of(found, self.linked) if units and self.linked is not None else None
+        packed = [numbers_of(found, word) for word in packing.word_columns("w")]
+        return Tuples(node, packed, numbers_of(found, "n"), person, household, linked)
+
+    def with_classes(self, plan: Plan) -> Rows:
+        """Return the rows with the words of their class: mapped by column, or joined by tuple."""
+        if plan.joined is None:
+            return mapped_rows(self.rows, self.columns, plan)
+        joined, keys = plan.joined, plan.classes.word_columns()
+        words = joined.tuples.pack_in_sql({n: f"x.{column}" for n, column in self.columns.items()})
+        names = [f"t{j}" for j in range(len(words))]
+        same = " AND ".join(f"{word} = r.{t}" for word, t in zip(words, names, strict=True))
+        results = dict(zip([*names, *keys], [*joined.words, *joined.classes], strict=True))
+        listed = ", ".join(f"r.{key}" for key in keys)
+        return self.rows.select(
+            f"SELECT x.*, {listed} FROM {{rows}} x JOIN {{results}} r ON {same}",
+            results=pa.table(results),
+        )
+
+    def released(self, rows: Rows, classes: Packing, dropped: list[Counts] | None) -> Released:
+        """Return the released rows, given all rows with the words of their class.
+
+        dropped: the words of the classes that are not released.
+        """
+        keys = classes.word_columns()
+        if dropped is not None and len(dropped[0]):
+            same = " AND ".join(f"x.{key} = y.{key}" for key in keys)
+            rows = rows.select(
+                f"SELECT x.* FROM {{rows}} x ANTI JOIN {{dropped}} y ON {same}",
+                dropped=pa.table(dict(zip(keys, dropped, strict=True))),
+            )
+        return Released(rows, self.columns, classes, self.units)
+
+
+def mapped_rows(rows: Rows, columns: Mapping[str, str], plan: Plan) -> Rows:
+    """Return rows with the words of their class, whose cells are maps of some columns."""
+    lookups = Lookups()
+    words = plan.classes.select_words(lookups.cells(plan.classes, columns, plan.maps))
+    query = f"SELECT x.*, {words} FROM {{rows}} x {lookups.joins}"
+    return rows.select(query, **lookups.small)
 
 
 class Released:
@@ -195,24 +296,24 @@ class Released:
         return self.rows.select(query, **small)
 
     def _in_order(self, order: Order) -> tuple[str, dict[str, Any]]:
-        maps = Maps("x")
+        lookups = Lookups()
         cells = {name: self.classes.unpack_in_sql(name) for name in self.classes.places}
         for name, ranks in order.ranks.items():
-            cells[name] = maps.add(self.columns[name], ranks)
+            cells[name] = lookups.map(self.columns[name], ranks)
         for name, kind in order.plain.items():
             if kind == "natural":
-                cells[name] = self._naturally(self.columns[name], maps)
+                cells[name] = self._naturally(self.columns[name], lookups)
         listed = [order.packing.select_words(cells, "w")]
         listed += [f"x.{self.columns[name]}" for name in order.plain]
         ordering = ", ".join(f"{key} NULLS LAST" for key in self._sorting(order, cells))
-        query = f"SELECT {', '.join(listed)} FROM {{rows}} x {maps.joins} ORDER BY {ordering}"
-        return query, maps.small
+        query = f"SELECT {', '.join(listed)} FROM {{rows}} x {lookups.joins} ORDER BY {ordering}"
+        return query, lookups.small
 
-    def _naturally(self, column: str, maps: Maps) -> str:
+    def _naturally(self, column: str, lookups: Lookups) -> str:
         """Return the expression of the rank of a cell among the few texts of its column."""
         found = self.rows.arrow(f"SELECT DISTINCT {column} AS v FROM {{rows}}")
         values = found.column("v").combine_chunks()
-        return maps.join(column, values, rank_values(values), null_safe=True)
+        return lookups.join(f"x.{column}", values, rank_values(values), "JOIN")
 
     def _sorting(self, order: Order, cells: Mapping[str, str]) -> list[str]:
         """Return the keys of the order: whole words as far as no plain column is between."""
@@ -230,32 +331,75 @@ class Released:
         return keys
 
 
-class Maps:
-    """Small tables that map the columns of a query, the joins with them, and where results are.
+class Lookups:
+    """Small tables that a query joins with its rows x, and the joins.
 
-    rows: the name of the rows in the query. small: the tables, by the name that stands for them.
+    small: the tables, by the name that stands for them in the query.
     """
 
-    def __init__(self, rows: str, prefix: str = "map") -> None:
-        self._rows, self._prefix = rows, prefix
+    def __init__(self) -> None:
         self.small: dict[str, Any] = {}
         self.joins = ""
 
-    def add(self, column: str, codes: Codes) -> str:
+    def map(self, column: str, codes: Codes) -> str:
         """Return the expression of a mapped column; codes: (domain,) the new code of each code."""
         if len(codes) and (codes == codes[0]).all():
             return f"CAST({int(codes[0])} AS BIGINT)"  # a plain number in ORDER BY is a position
         if np.array_equal(codes, np.arange(len(codes))):
-            return f"{self._rows}.{column}"
-        return self.join(column, pa.array(np.arange(len(codes), dtype=np.int32)), codes)
+            return f"x.{column}"
+        every = pa.array(np.arange(len(codes), dtype=np.int32))
+        return self.join(f"x.{column}", every, codes, "JOIN", null_safe=False)
 
-    def join(self, column: str, values: Any, codes: Codes, *, null_safe: bool = False) -> str:
+    def cells(
+        self, packing: Packing, columns: Mapping[str, str], maps: Mapping[str, Codes]
+    ) -> dict[str, str]:
+        """Return the expression of each column of a packing, mapped if there is a map for it."""
+        return {
+            name: self.map(columns[name], maps[name]) if name in maps else f"x.{columns[name]}"
+            for name in packing.places
+        }
+
+    def join(
+        self, cell: str, values: Any, codes: Codes, kind: str, *, null_safe: bool = True
+    ) -> str:
         """Join a table of values and their codes, and return the expression of the code."""
-        name = f"{self._prefix}{len(self.small)}"
+        name = f"map{len(self.small)}"
         self.small[name] = pa.table({"v": values, "c": pa.array(codes.astype(np.int32))})
         same = "IS NOT DISTINCT FROM" if null_safe else "="
-        self.joins += f" JOIN {{{name}}} {name} ON {self._rows}.{column} {same} {name}.v"
+        self.joins += f" {kind} {{{name}}} {name} ON {cell} {same} {name}.v"
         return f"{name}.c"
+
+
+def count_files(
+    rows: Rows, columns: Mapping[str, str], labels: Mapping[str, Any], value: str | None
+) -> Counted:
+    """Count the classes of written rows, as in `Engine.count_written`.
+
+    columns: the column of each name in the rows.
+    """
+    quasi = [name for name in labels if name != value]
+    grouped = list(labels) if value in labels else quasi
+    listed = ", ".join(f"{columns[name]} AS g{j}" for j, name in enumerate(grouped))
+    counts = "count(*) AS n"
+    if value is not None and value not in labels:  # each missing cell is a person
+        person = columns[value]
+        counts += f", count(DISTINCT {person}) + count(*) - count({person}) AS {PERSON}"
+    groups = f"SELECT {f'{listed}, ' if listed else ''}{counts} FROM {{rows}} GROUP BY ALL"
+    lookups = Lookups()
+    cells = {
+        name: lookups.join(
+            f"x.g{j}", labels[name], np.arange(len(labels[name]), dtype=np.int32), "LEFT JOIN"
+        )
+        for j, name in enumerate(grouped)
+    }
+    packing = Packing.of({name: len(labels[name]) + 1 for name in quasi})
+    words = [packing.select_words(cells)] if quasi else []
+    words += [f"{cells[value]} AS v"] if value in cells else []
+    words += ["n", PERSON] if PERSON in counts else ["n"]
+    found = rows.arrow(
+        f"SELECT {', '.join(words)} FROM ({groups}) x {lookups.joins}", **lookups.small
+    )
+    return counted_of(found, packing.words if quasi else 0)
 
 
 def counted_of(found: Any, words: int) -> Counted:
@@ -275,3 +419,15 @@ def numbers_of(table: Any, name: str) -> Counts:
     column = table.column(name).cast(pa.int64()).fill_null(-1)
     numbers: Counts = column.to_numpy()
     return numbers
+
+
+def numbered(table: Any, columns: Sequence[str]) -> Counts:
+    """Return a number for each distinct tuple of columns; a column of numbers as it is."""
+    if list(columns) in ([PERSON], [HOUSEHOLD]):
+        return numbers_of(table, columns[0])
+    ids = np.zeros(table.num_rows, dtype=np.int64)
+    for name in columns:
+        codes = table.column(name).combine_chunks().dictionary_encode()
+        indices = codes.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        _, ids = np.unique(ids * len(codes.dictionary) + indices, return_inverse=True)
+    return ids

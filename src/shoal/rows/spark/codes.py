@@ -21,7 +21,7 @@ import pyarrow as pa
 from shoal.rows.packing import Packing
 from shoal.rows.spark.sessions import arrow_type, spark_type
 from shoal.rows.store import Dictionary
-from shoal.support.arrays import Codes, Counts
+from shoal.support.arrays import Codes
 
 _BROADCAST = 500_000  # rows of a table that every executor gets
 
@@ -61,38 +61,6 @@ def plain_cells(cells: Any) -> Any:
     return cells
 
 
-def mapped(frame: Any, cell: Any, codes: Codes, name: str) -> tuple[Any, Any]:
-    """Return a frame and the expression of a mapped column in it.
-
-    Parameters:
-        frame: The rows.
-        cell: The column of codes.
-        codes: (domain,) the new code of each code.
-        name: A name that the frame does not have yet.
-    """
-    f = functions()
-    if len(codes) and (codes == codes[0]).all():
-        return frame, f.lit(int(codes[0]))
-    if np.array_equal(codes, np.arange(len(codes))):
-        return frame, cell
-    every = np.arange(len(codes), dtype=np.int32)
-    table = pa.table({f"{name}_from": every, name: codes.astype(np.int32)})
-    found = small_frame(frame.sparkSession, table)
-    joined = frame.join(found, cell == f.col(f"{name}_from"), "left").drop(f"{name}_from")
-    return joined, f.col(name)
-
-
-def pack_words(packing: Packing, cells: Mapping[str, Any]) -> list[Any]:
-    """Return the expression of each word, from the expressions of its columns."""
-    f = functions()
-    words: list[Any] = [None] * packing.words
-    for name, place in packing.places.items():
-        part = f.shiftleft(cells[name].cast("bigint"), place.shift)
-        before = words[place.word]
-        words[place.word] = part if before is None else before.bitwiseOR(part)
-    return words
-
-
 def coded(packing: Packing, columns: Mapping[str, str], others: Sequence[str]) -> list[Any]:
     """Return the columns of codes of packed words w0, w1, …, then the columns that are no words.
 
@@ -109,16 +77,6 @@ def coded(packing: Packing, columns: Mapping[str, str], others: Sequence[str]) -
 def _signed(bits: int) -> str:
     """Return the smallest integer type for codes of this many bits."""
     return "tinyint" if bits <= 7 else "smallint" if bits <= 15 else "int"
-
-
-def numbered(table: Any, columns: Sequence[str]) -> Counts:
-    """Return a number for each distinct tuple of columns."""
-    ids = np.zeros(table.num_rows, dtype=np.int64)
-    for name in columns:
-        codes = table.column(name).combine_chunks().dictionary_encode()
-        indices = codes.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        _, ids = np.unique(ids * len(codes.dictionary) + indices, return_inverse=True)
-    return ids
 
 
 ROWS = 1 << 17  # of a batch

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +17,17 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.rows.packing import Packing
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work
-from shoal.rows.queries import Released, numbers_of
+from shoal.rows.queries import MARGIN, Encoded, Released, Rows, count_files, numbers_of
 from shoal.rows.spark.codes import (
     coded,
     count_about,
     functions,
-    mapped,
-    numbered,
-    pack_words,
-    small_frame,
     with_words,
 )
 from shoal.rows.spark.frame_sources import SparkScan, exact_address
 from shoal.rows.spark.partitions import SparkPartitions
-from shoal.rows.spark.rows import SparkRows, count_parts
-from shoal.rows.spark.sessions import explained
+from shoal.rows.spark.rows import SparkRows
+from shoal.rows.spark.sessions import CHECKED, explained
 from shoal.rows.store import (
     HOUSEHOLD,
     PERSON,
@@ -47,7 +44,6 @@ from shoal.support.arrays import Codes
 from shoal.support.progress import report
 from shoal.table.encoding import is_text
 
-_MARGIN = 1.1  # of an approximate number of distinct tuples
 _TOGETHER = 50_000  # distinct values of columns that are counted in one job
 _FIRST_ROWS = 20_000  # that show which columns probably have few values
 _FEW = 2_000
@@ -64,7 +60,7 @@ class SparkEngine:
         self._places = {name: f"c{j}" for j, name in enumerate(scan.names)}
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._units: dict[str, list[str]] = {}  # the columns of people and households
-        self._encoded: Any = None
+        self._encoded: Encoded  # after `encode`
         self._cached: Any = None  # the encoded rows, packed
         self._packing = Packing({}, 0)  # of their codes
         self._seen: int | None = None  # rows, when values were counted
@@ -99,9 +95,9 @@ class SparkEngine:
             together = []
             for name, number in about.items():
                 found[name] = number
-                if number <= most[name] * _MARGIN and number <= _TOGETHER:
+                if number <= most[name] * MARGIN and number <= _TOGETHER:
                     together.append(name)
-                elif number <= most[name] * _MARGIN:
+                elif number <= most[name] * MARGIN:
                     found |= self._values([name]) or {}
             found |= self._values(together) or {}
         counts = [int(each.counts.sum()) for each in found.values() if isinstance(each, Values)]
@@ -171,7 +167,8 @@ class SparkEngine:
         with explained("encode the rows"):
             rows, packing = with_words(self._rows, cells, encoding.dictionaries, others)
             self._cached, self._packing = rows.persist(), packing
-            self._encoded = self._cached.select(*coded(packing, self._columns, rows.columns))
+            frame = self._cached.select(*coded(packing, self._columns, rows.columns))
+            self._encoded = Encoded(SparkRows(frame, "group the rows"), self._columns, self._units)
             return self._check_encoded(packing)
 
     def _check_filled(self, unit: str, names: Sequence[str]) -> None:
@@ -214,73 +211,27 @@ class SparkEngine:
         people: bool = False,
     ) -> Tuples | int:
         """Return the distinct tuples after the first of the maps that leaves at most `most`."""
-        report("group", 0, None)
-        units = [cell for cells in self._units.values() for cell in cells] if people else []
-        least = 0
+        count_about = partial(self._count_about, packing, nodes)
         with explained("group the rows"):
-            if most is None:
-                return self._grouped(packing, nodes[0], 0, units)
-            for start, some in ((0, nodes[:1]), (1, nodes[1:])):
-                known = self._cached, self._packing, packing, some, units
-                for place, about in enumerate(count_about(*known) if some else [], start):
-                    least = about
-                    if about <= most * _MARGIN and most:
-                        return self._grouped(packing, nodes[place], place, units)
-        return least
+            return self._encoded.tuples(packing, nodes, most, people, count_about)
 
-    def _grouped(
-        self, packing: Packing, maps: Mapping[str, Codes], place: int, units: list[str]
-    ) -> Tuples:
-        f = functions()
-        frame, words = self._words(self._encoded, packing, maps, "m")
-        keys = [word.alias(f"w{j}") for j, word in enumerate(words)]
-        counts = frame.groupBy(*keys, *units).agg(f.count("*").alias("n")).toArrow()
-        found = [numbers_of(counts, f"w{j}") for j in range(packing.words)]
-        ids = {
-            unit: numbered(counts, self._units[unit]) if units and unit in self._units else None
-            for unit in (PERSON, HOUSEHOLD)
-        }
-        return Tuples(place, found, numbers_of(counts, "n"), ids[PERSON], ids[HOUSEHOLD])
-
-    def _words(
-        self, frame: Any, packing: Packing, maps: Mapping[str, Codes], prefix: str
-    ) -> tuple[Any, list[Any]]:
-        """Return a frame with maps joined, and the expressions of the words of a packing."""
-        f, cells = functions(), {}
-        for name in packing.places:
-            cells[name] = f.col(self._columns[name])
-            if name in maps:
-                column = f"{prefix}{self._columns[name]}"
-                frame, cells[name] = mapped(frame, cells[name], maps[name], column)
-        return frame, pack_words(packing, cells)
+    def _count_about(
+        self, packing: Packing, nodes: Sequence[Mapping[str, Codes]], units: Sequence[str]
+    ) -> Iterator[int]:
+        """Yield the approximate number of distinct tuples at each node; the first often is it."""
+        for some in (nodes[:1], nodes[1:]):
+            if some:
+                yield from count_about(self._cached, self._packing, packing, some, units)
 
     def release(self, plan: Plan) -> Released:
         """Return the released rows: mapped column by column, or joined tuple by tuple."""
-        keys = [f"k{j}" for j in range(plan.classes.words)]
         with explained("join the results"):
             if plan.by_row:
                 assert self._partitions is not None
-                frame = self._partitions.joined(plan, keys)
-            elif plan.joined is None:
-                joined, words = self._words(self._encoded, plan.classes, plan.maps, "r")
-                frame = _with(joined, words, keys, self._encoded.columns)
+                rows: Rows = SparkRows(self._partitions.joined(plan, plan.classes.word_columns()))
             else:
-                frame = self._join(plan, keys)
-            if plan.dropped is not None and len(plan.dropped[0]):
-                dropped = pa.table(dict(zip(keys, plan.dropped, strict=True)))
-                frame = frame.join(small_frame(self.session, dropped), keys, "left_anti")
-        return Released(SparkRows(frame), self._columns, plan.classes, self._units)
-
-    def _join(self, plan: Plan, keys: list[str]) -> Any:
-        """Return the rows with the class of their tuple."""
-        joined = plan.joined
-        assert joined is not None
-        frame, words = self._words(self._encoded, joined.tuples, {}, "m")
-        named = [f"t{j}" for j in range(len(words))]
-        results = dict(zip([*named, *keys], [*joined.words, *joined.classes], strict=True))
-        found = small_frame(self.session, pa.table(results))
-        with_words = _with(frame, words, named, self._encoded.columns)
-        return with_words.join(found, named, "inner").drop(*named)
+                rows = self._encoded.with_classes(plan)
+            return self._encoded.released(rows, plan.classes, plan.dropped)
 
     def map_partitions(
         self,
@@ -307,7 +258,11 @@ class SparkEngine:
             from shoal.rows.duckdb_rows import count_on_disk
 
             return count_on_disk(files, labels, value, text, self._scan.budget)
-        return count_parts(self.session, addresses, labels, value)
+        with explained("read the written rows"):
+            frame = self.session.read.options(**CHECKED).parquet(*addresses)
+            places = {name: f"o{j}" for j, name in enumerate(frame.columns)}
+            rows = SparkRows(frame.toDF(*places.values()), "read the written rows")
+        return count_files(rows, places, labels, value)
 
     def rest(self) -> None:
         """Keep the rows: they are in the memory of Spark, not of this process."""
@@ -321,14 +276,8 @@ class SparkEngine:
                 self._cached.unpersist()
 
 
-def _with(frame: Any, words: Sequence[Any], keys: Sequence[str], columns: Sequence[str]) -> Any:
-    """Return some columns of a frame, and words under the names of keys."""
-    named = [word.alias(key) for word, key in zip(words, keys, strict=True)]
-    return frame.select(*columns, *named)
-
-
 def _at_most(found: Values | int, most: int) -> Values | int:
     """Return the values of a column, or their number if there are more."""
-    if isinstance(found, Values) and len(found.counts) > most * _MARGIN:
+    if isinstance(found, Values) and len(found.counts) > most * MARGIN:
         return len(found.counts)
     return found

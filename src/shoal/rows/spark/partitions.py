@@ -22,11 +22,10 @@ import pyarrow.compute as pc
 from shoal.errors import Infeasible, InputError, NotAnonymous, ShoalError
 from shoal.rows.packing import Packing
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work
+from shoal.rows.queries import numbered
 from shoal.rows.spark.codes import (
     coded,
     functions,
-    numbered,
-    pack_words,
     small_frame,
 )
 from shoal.rows.spark.sessions import SparkFailed, explained
@@ -326,17 +325,17 @@ class SparkPartitions:
 
     def _join(self, frame: Any, plan: Plan) -> tuple[Any, list[Any]]:
         """Return the rows joined with the rank of each entry, and the words of their classes."""
-        f, cells = functions(), {}
+        f, cells = functions(), dict[str, str]()
         for j, name in enumerate(self._quasi):
             most = max((len(numbers[name]) for _, _, numbers in self._found), default=1)
             table = small_frame(frame.sparkSession, self._ranks(name, plan.maps[name], j, most))
             key = f.col("part").cast("bigint") * most + f.col(f"e{j}").cast("bigint")
             frame = frame.join(table, key == f.col(f"key{j}"), "left")
-            cells[name] = f.col(f"g{j}")
+            cells[name] = f"g{j}"
         known = f.coalesce(f.col("known"), f.lit(-1)) == f.col("digest")
         gone = f.raise_error(f.lit(GONE)).cast("boolean")
         frame = frame.filter(f.when(known, f.lit(True)).otherwise(gone))
-        return frame, pack_words(plan.classes, cells)
+        return frame, [f.expr(word) for word in plan.classes.pack_in_sql(cells)]
 
     def _ranks(self, name: str, ranks: Codes, number: int, most: int) -> Any:
         """Return the rank of each entry of each partition, by one key; at first with digests.

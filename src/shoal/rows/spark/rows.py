@@ -1,18 +1,14 @@
-"""Rows in Spark: how queries find them, and what Parquet files contain that Spark reads."""
+"""Rows in Spark: how queries name frames, and how sorted rows come to the driver."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from shoal.rows.packing import Packing
-from shoal.rows.queries import counted_of
-from shoal.rows.spark.codes import functions, pack_words, small_frame
-from shoal.rows.spark.sessions import CHECKED, explained
-from shoal.rows.store import Counted
+from shoal.rows.spark.codes import small_frame
+from shoal.rows.spark.sessions import explained
 
 
 class SparkRows:
@@ -73,34 +69,3 @@ def _serializer() -> Any:
             yield arrow.record_batch({"batch": content})
 
     return packed
-
-
-def count_parts(
-    session: Any, addresses: Sequence[str], labels: Mapping[str, Any], value: str | None
-) -> Counted:
-    """Count the classes of files, by a further column if one is named.
-
-    labels: for each column the published cells, in the order of their codes.
-    """
-    f = functions()
-    quasi = [name for name in labels if name != value]
-    names = [*quasi, *([] if value is None else [value])]
-    with explained("read the written rows"):
-        rows = session.read.options(**CHECKED).parquet(*addresses)
-        places = {name: f"o{j}" for j, name in enumerate(rows.columns)}
-        columns = [places[name] for name in names]
-        groups = rows.toDF(*places.values()).groupBy(*columns).agg(f.count("*").alias("n"))
-        cells = {}
-        for number, name in enumerate(names):
-            ranks = pa.array(np.arange(len(labels[name]), dtype=np.int32))
-            known = small_frame(
-                session, pa.table({f"v{number}": labels[name], f"r{number}": ranks})
-            )
-            same = f.col(places[name]).eqNullSafe(f.col(f"v{number}"))
-            groups = groups.join(known, same, "left")
-            cells[name] = f.col(f"r{number}")
-        packing = Packing.of({name: len(labels[name]) + 1 for name in quasi})
-        words = [w.alias(f"k{j}") for j, w in enumerate(pack_words(packing, cells))]
-        further = [] if value is None else [cells[value].alias("v")]
-        found = groups.select(*words, *further, "n").toArrow()
-    return counted_of(found, packing.words)
