@@ -18,7 +18,7 @@ from shoal.rows.duckdb_rows import DuckDBRows
 from shoal.rows.duckdb_session import Session
 from shoal.rows.memory import Budget
 from shoal.rows.packing import Packing
-from shoal.rows.queries import Encoded, Released, count_files, numbers_of
+from shoal.rows.queries import EncodedRows, Released, count_files, numbers_of
 from shoal.rows.store import HOUSEHOLD, PERSON, Joined, Order, Plan
 
 SPARK = pytest.param(
@@ -246,7 +246,7 @@ def encoded(request, stored, drawn):
         if isinstance(rows, DuckDBRows):
             pytest.skip("DuckDB numbers people by one column")
         units = {PERSON: ["person", "household"], HOUSEHOLD: ["household"]}
-    return Encoded(rows, COLUMNS, units)
+    return EncodedRows(rows, COLUMNS, units)
 
 
 @pytest.fixture
@@ -387,7 +387,7 @@ def test_maps_and_results_of_tuples_give_the_same_classes(encoded, drawn):
     classes = CLASSES.pack({name: HALVED[name][grid[name]] for name in grid})
     joined = Plan(CLASSES, {}, joined=Joined(packing, packing.pack(grid), classes))
     expected = counts(drawn[1], lambda r: (r["k0"],), encoded.units)
-    bare = Encoded(
+    bare = EncodedRows(
         encoded.rows.select("SELECT d0, d1, d2, person, household FROM {rows} x"),
         COLUMNS,
         encoded.units,

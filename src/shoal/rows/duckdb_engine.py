@@ -30,7 +30,7 @@ from shoal.rows.packing import Packing
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work, map_in_pool
 from shoal.rows.queries import (
     MARGIN,
-    Encoded,
+    EncodedRows,
     Lookups,
     Released,
     Rows,
@@ -71,7 +71,7 @@ class DuckDBEngine:
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._known: dict[str, Values] = {}  # the distinct values that were asked for
         self._encoding: tuple[Encoding, RowCounts] | None = None  # what is encoded, and its rows
-        self._encoded: Encoded  # after `encode`
+        self._encoded: EncodedRows  # after `encode`
         self._profiles = Profiles(self._session)
         self._source = self._open()
 
@@ -186,7 +186,7 @@ class DuckDBEngine:
             self._session.run(f"DROP TABLE {unit}_ids")
         units = [u for u in (PERSON, HOUSEHOLD) if u in self._session.columns("encoded")]
         rows = self._check_encoded(encoding, units)
-        self._encoded = Encoded(
+        self._encoded = EncodedRows(
             DuckDBRows(self._session, "encoded"),
             self._columns,
             {unit: [unit] for unit in units},

@@ -1,6 +1,6 @@
 """Questions about rows outside memory, asked once in the SQL that DuckDB and Spark share.
 
-    `Encoded`: codes d0, d1, …, plain cells p0, p1, …, columns of people and households
+    `EncodedRows`: codes d0, d1, …, plain cells p0, p1, …, columns of people and households
       │  tuples: the distinct tuples of mapped codes ──▶ the method
       │  released: the words k0, k1, … of the published quasi-identifiers ◀── its plan
       ▼
@@ -56,7 +56,7 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedRows:
     """The encoded rows.
 
     columns: the column of each name. units: the columns that identify people and households.

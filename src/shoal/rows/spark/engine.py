@@ -17,7 +17,7 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.rows.packing import Packing
 from shoal.rows.partitions import Outcome, Partition, PublishedTexts, Work
-from shoal.rows.queries import MARGIN, Encoded, Released, Rows, count_files, numbers_of
+from shoal.rows.queries import MARGIN, EncodedRows, Released, Rows, count_files, numbers_of
 from shoal.rows.spark.codes import (
     coded,
     count_about,
@@ -60,7 +60,7 @@ class SparkEngine:
         self._places = {name: f"c{j}" for j, name in enumerate(scan.names)}
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._units: dict[str, list[str]] = {}  # the columns of people and households
-        self._encoded: Encoded  # after `encode`
+        self._encoded: EncodedRows  # after `encode`
         self._cached: Any = None  # the encoded rows, packed
         self._packing = Packing({}, 0)  # of their codes
         self._seen: int | None = None  # rows, when values were counted
@@ -168,7 +168,9 @@ class SparkEngine:
             rows, packing = with_words(self._rows, cells, encoding.dictionaries, others)
             self._cached, self._packing = rows.persist(), packing
             frame = self._cached.select(*coded(packing, self._columns, rows.columns))
-            self._encoded = Encoded(SparkRows(frame, "group the rows"), self._columns, self._units)
+            self._encoded = EncodedRows(
+                SparkRows(frame, "group the rows"), self._columns, self._units
+            )
             return self._check_encoded(packing)
 
     def _check_filled(self, unit: str, names: Sequence[str]) -> None:
