@@ -22,7 +22,8 @@ from shoal.files import writing
 from shoal.files.writing import write_table
 from shoal.methods.lattice.node_choice import NodeChoice
 from shoal.methods.lattice.sampled_draw import SampledDraw
-from shoal.release import digest
+from shoal.release import drawn_rows
+from shoal.release.drawn_rows import distinct_rows
 from shoal.report import contents
 from shoal.rows.large_table import LargeTable
 from shoal.support.wording import plain
@@ -142,8 +143,8 @@ def test_small_tables_give_an_empty_release(rows, k, tmp_path):
 def test_rows_are_written_in_batches(tmp_path, monkeypatch):
     path = written(tmp_path, records())
     one, other = both(path, schema_file(tmp_path, {}), {"rows_are_people": True})
-    monkeypatch.setattr(digest, "BATCH", 7)
-    rows = other.published_tuples(text=False)
+    monkeypatch.setattr(drawn_rows, "BATCH", 7)
+    rows = distinct_rows(other, text=False)
     sizes = [batch.num_rows for batch in rows.batches()]
     assert set(sizes[:-1]) == {7}
     assert sum(sizes) == rows.total == one.to_arrow().num_rows
@@ -151,7 +152,7 @@ def test_rows_are_written_in_batches(tmp_path, monkeypatch):
     other.write(tmp_path / "texts", parts="csv")
     one.write(tmp_path / "one.csv")
     assert (tmp_path / "texts/part-00000.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
-    monkeypatch.setattr(digest, "BATCH", writing.BATCH)
+    monkeypatch.setattr(drawn_rows, "BATCH", writing.BATCH)
     parts = pq.ParquetDataset(tmp_path / "parts").read()
     assert parts.equals(one.to_arrow())
 
@@ -162,7 +163,7 @@ def test_formulas_are_escaped_as_in_memory(tmp_path):
     for name, release in (("one", one), ("other", other)):
         release.write(tmp_path / f"{name}.csv", escape_formulas=True)
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
-    assert other.formula_columns() == ["ill"]
+    assert other.rows.formula_columns(other) == ["ill"]
     with pytest.raises(InputError, match="no original order"):
         other.write(tmp_path / "again.csv", order="original")
 

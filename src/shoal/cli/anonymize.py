@@ -426,15 +426,15 @@ def _note_output(release: Release, output: Path, form: dict[str, Any]) -> None:
 
 def _note_formulas(release: Release) -> None:
     """Print which columns of a text file contain cells that a spreadsheet would run."""
-    from shoal.cli.shared.summary import is_large, is_sampled
+    from shoal.cli.shared.summary import is_large
     from shoal.files.writing import count_formulas
 
     if is_large(release):
         from shoal.rows.publishing import formula_columns
 
         named = formula_columns(release)
-    elif is_sampled(release):
-        named = release.formula_columns()
+    elif release.rows is not None:
+        named = release.rows.formula_columns(release)
     else:
         counts = count_formulas(release.to_arrow())
         named = [f"{name} ({count:,})" for name, count in counts.items()]

@@ -27,7 +27,8 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.methods import versions
 from shoal.privacy.model import Model
-from shoal.release.digest import SampledRelease, base_nodes
+from shoal.release.digest import base_nodes
+from shoal.release.drawn_rows import DrawnRows
 from shoal.release.large_release import Figures, LargeRelease, PartitionedRelease
 from shoal.release.provenance import Run
 from shoal.release.release import Release
@@ -352,7 +353,7 @@ class _Runner:
 
 def anonymize_sample(
     source: LargeTable, model: Model, algorithm: Any, search: Callable[[Table], Release]
-) -> SampledRelease:
+) -> Release:
     """Return the release of a method that draws records.
 
     Parameters:
@@ -371,7 +372,7 @@ def anonymize_sample(
     algorithm.price(model, declared)  # rejects options before the rows are grouped
     table = _distinct_tuples(source, algorithm)
     source.engine.rest()
-    return SampledRelease.of(search(table), source)
+    return replace(search(table), rows=DrawnRows(source))
 
 
 def declared_table(source: LargeTable) -> Table:

@@ -257,7 +257,7 @@ class ClassCells:
         if isinstance(release, PartitionedRelease):
             cells, rows = release.published_rows(text=False)
         else:
-            kept = release.kept_tuples
+            kept = release.kept_rows
             found = {}
             for name, recoding in release.recodings.items():
                 made = recoding.published(kept)

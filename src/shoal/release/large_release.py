@@ -102,11 +102,6 @@ class LargeRelease(Release):
         suppressed = self.source.records - self._total.rows[0]
         return f"{made}, rows={self.source.records}, suppressed={suppressed})"
 
-    @property
-    def kept_tuples(self) -> Counts:
-        """Positions of the distinct tuples that are not suppressed."""
-        return self._kept
-
     def published_rows(self, *, text: bool) -> tuple[Mapping[str, Cells], Any]:
         """Return the published cells of the quasi-identifiers, and the released rows.
 
@@ -114,8 +109,8 @@ class LargeRelease(Release):
         """
         cache: dict[bool, Any] = self.__dict__.setdefault("_published_rows", {})
         if text not in cache:
-            found = quasi_cells(self, self._kept, spelled=text)
-            rows = self.source.engine.release(plan_of(self, found, self._kept, self.linked))
+            found = quasi_cells(self, self.kept_rows, spelled=text)
+            rows = self.source.engine.release(plan_of(self, found, self.kept_rows, self.linked))
             cache[text] = {name: cells for name, (_, cells) in found.items()}, rows
         rows_of: tuple[Mapping[str, Cells], Any] = cache[text]
         return rows_of

@@ -2,7 +2,11 @@
 
 Nothing is written before the guarantee has been checked on exactly the rows to be written.
 
-The published cells of a release, and the check of its model on them.
+    original ─ recodings, suppressed ──▶ published cells ──▶ frames, or a file in canonical order
+                                              └─ check_published: classes derived again, the model
+
+Rows that do not fit in memory are returned and written by `rows`; the release then has a weighted
+original of distinct tuples.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +55,37 @@ _SHOWN = 8  # rows of a release in a notebook
 Scope = Literal["cell", "column", "class", "tuple"]
 
 
+class StoredRows(Protocol):
+    """The rows of a release that does not fit in memory; the release has distinct, weighted ones.
+
+    in_spark: whether Spark has the rows.
+    """
+
+    @property
+    def in_spark(self) -> bool: ...  # noqa: D102
+
+    def to_arrow(self, release: Release) -> Any:
+        """Return the published rows in canonical order, if they fit in the memory budget."""
+
+    def to_spark(self, release: Release) -> Any:
+        """Return the published rows in canonical order, as a frame of Spark."""
+
+    def formula_columns(self, release: Release) -> list[str]:
+        """Return the columns of a text file with cells that a spreadsheet would run."""
+
+    def write(
+        self,
+        release: Release,
+        path: str | Path,
+        *,
+        force: bool,
+        order: Order,
+        escape: bool,
+        parts: Parts,
+    ) -> Verification:
+        """Write the published rows, and check the written files; arguments as of `write`."""
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """An anonymized table, returned by `shoal.anonymize` and `shoal.read_released`.
@@ -67,6 +102,7 @@ class Release:
         proof: Bound on the distance from the optimum, if the method knows one.
         claims: Claims of the mechanism that drew it, in addition to the model.
         replaced: The identifiers that are published in another form, by column.
+        rows: What returns and writes its rows if they do not fit in memory, else None.
     """
 
     original: Table
@@ -80,6 +116,7 @@ class Release:
     proof: Proof | None = None
     claims: tuple[Promise, ...] = ()
     replaced: Mapping[str, Replaced] = field(default_factory=dict)
+    rows: StoredRows | None = None
 
     @classmethod
     def of_groups(
@@ -191,7 +228,7 @@ class Release:
         In the original order, or in the order of the published values if the original order must
         not be revealed.
         """
-        kept = self._kept
+        kept = self.kept_rows
         if self.withheld:
             kept = kept[canonical(self.published_cells(kept))]
         if self.original.counts is None:
@@ -199,7 +236,8 @@ class Release:
         return np.repeat(kept, self.original.counts[kept])
 
     @property
-    def _kept(self) -> Counts:
+    def kept_rows(self) -> Counts:
+        """Positions of the rows of the original that are not suppressed."""
         every = np.arange(len(self.original))
         return every if self.suppressed is None else every[~self.suppressed]
 
@@ -207,7 +245,7 @@ class Release:
     def released_records(self) -> int:
         """Number of published rows."""
         counts = self.original.counts
-        return len(self._kept) if counts is None else int(counts[self._kept].sum())
+        return len(self.kept_rows) if counts is None else int(counts[self.kept_rows].sum())
 
     def to_arrow(self, cells: Cells = "text") -> Any:
         """Return the published rows, with generalized quasi-identifiers.
@@ -220,6 +258,12 @@ class Release:
         check_cells(cells)
         if cells == "interval":
             raise InputError("intervals are a pandas type; use to_pandas, or cells='bounds'")
+        if self.rows is not None:
+            if cells != "text":
+                raise InputError(
+                    "a release that stays on disk has cells='text' only; write it instead"
+                )
+            return self.rows.to_arrow(self)
         data = decoded(self._published())
         return data if cells == "text" else with_bounds(data, self.recodings, self._rows)
 
@@ -256,6 +300,16 @@ class Release:
         """Return the published rows as a polars frame, with cells as for `to_arrow`."""
         return to_polars(self.to_arrow(cells))
 
+    def to_spark(self) -> Any:
+        """Return the published rows in canonical order, as a frame of Spark, if they stay there.
+
+        Raises:
+            InputError: A frame of Spark was not what was anonymized.
+        """
+        if self.rows is None:
+            raise InputError("the rows are not in Spark; anonymize a frame of Spark for that")
+        return self.rows.to_spark(self)
+
     def to_native(self, cells: Cells = "text") -> Any:
         """Return the published rows as the kind of frame that was anonymized.
 
@@ -267,8 +321,10 @@ class Release:
             cells: As for `to_pandas`.
 
         Returns:
-            A pandas or polars frame, or a pyarrow table for any other source.
+            A pandas, polars or Spark frame, or a pyarrow table for any other source.
         """
+        if self.rows is not None and self.rows.in_spark and cells == "text":
+            return self.rows.to_spark(self)
         origin = self.original.origin or Origin()
         if origin.library != "pandas":
             return self.to_polars(cells) if origin.library == "polars" else self.to_arrow(cells)
@@ -304,7 +360,7 @@ class Release:
         counts = self.original.counts
         if counts is None or not all(part.by_class for part in self.model.parts):
             return check_published(self, self._published(), self._rows)
-        kept = self._kept
+        kept = self.kept_rows
         return check_published(self, self.published_cells(kept), kept, counts[kept])
 
     def write(
@@ -341,6 +397,9 @@ class Release:
             raise InputError(
                 "a release that claims differential privacy has no original order; leave out order"
             )
+        if self.rows is not None:
+            options: dict[str, Any] = {"force": force, "order": order, "parts": parts}
+            return self.rows.write(self, path, escape=escape_formulas, **options)
         text = is_text_output(path, parts)
         published = self._published(spelled=text)
         rows = self._rows

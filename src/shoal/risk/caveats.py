@@ -149,7 +149,7 @@ def linked_rows_of(release: LargeRelease) -> LinkedRows | None:
     if release.linked is None:
         return None
     rows: Released = release.published_rows(text=False)[1]
-    sets = np.unique(release.linked[release.kept_tuples])
+    sets = np.unique(release.linked[release.kept_rows])
     unchanged = [n for n in source.published if n not in (*release.quasi, *source.replaced)]
     by_count = rows.count_alone([], with_quasi=True, linked=True)
     by_values = rows.count_alone(unchanged, with_quasi=True, linked=True)

@@ -24,7 +24,6 @@ from shoal.support.wording import counted, percent_of, without_secrets
 from shoal.table.column import Role
 
 if TYPE_CHECKING:
-    from shoal.release.digest import SampledRelease
     from shoal.release.large_release import LargeRelease
 
 
@@ -62,11 +61,6 @@ def is_large(release: Release) -> TypeGuard[LargeRelease]:
     from shoal.release.large_release import LargeRelease
 
     return isinstance(release, LargeRelease)
-
-
-def is_sampled(release: Release) -> TypeGuard[SampledRelease]:
-    """Return whether a release is a sample of rows that stay on disk."""
-    return hasattr(release, "published_tuples")
 
 
 def summarize(release: Release, checked: Verification, output: Path | None) -> dict[str, Any]:

@@ -1,11 +1,10 @@
-"""A folder of Parquet parts that executors write, with the bytes that one process would write.
+"""Releases whose rows stay in Spark: as a frame, or as a folder of parts that executors write.
 
-Two jobs: every task that sorts rows stores them beside the parts, as Arrow batches; then one task
-for each part reads the rows of that part and writes it as `Staging` does. Executors need Python
-with pyarrow, and no Shoal. A task that runs twice writes two files with different names, and the
-driver keeps the one that the job returned.
-
-Releases whose rows stay in Spark: as a frame, or as a folder of parts that executors write.
+The parts have the bytes that one process would write, in two jobs: every task that sorts rows
+stores them beside the parts, as Arrow batches; then one task for each part reads the rows of that
+part and writes it as `Staging` does. Executors need Python with pyarrow, and no Shoal. A task that
+runs twice writes two files with different names, and the driver keeps the one that the job
+returned.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from shoal.rows.spark.part_tasks import Slice, storing, writing
 from shoal.rows.spark.rows import SparkRows
 from shoal.rows.spark.sessions import explained, spark_type
 from shoal.support.addresses import address_of
+from shoal.support.arrays import Counts
 from shoal.support.files import replace_folder
 from shoal.support.object_stores import Store
 from shoal.support.outputs import as_output
 from shoal.support.progress import report
 
 if TYPE_CHECKING:
-    from shoal.release.digest import SampledRelease
     from shoal.release.large_release import LargeRelease
     from shoal.release.verification import Verification
 
@@ -126,19 +125,24 @@ def published_frame(release: LargeRelease) -> Any:
     return _frame(lay_out(release, text=False))
 
 
-def sampled_frame(release: SampledRelease) -> Any:
-    """Return the published rows of a sample in canonical order, as a frame of Spark."""
-    engine = release.source.engine
+def repeated_frame(engine: Any, cells: Any, counts: Counts) -> Any:
+    """Return rows as a frame of Spark, each as often as it is counted.
+
+    Parameters:
+        engine: The engine of the table.
+        cells: Arrow table of distinct rows.
+        counts: (rows,) their numbers.
+    """
     if not isinstance(engine, SparkEngine):
         raise InputError("the rows are not in Spark; anonymize a frame of Spark for that")
-    f, rows = functions(), release.published_tuples(text=False)
-    pieces = -(-rows.counts // _REPEATS)  # so that no row becomes a long array
+    f = functions()
+    pieces = -(-counts // _REPEATS)  # so that no row becomes a long array
     place = np.repeat(np.arange(len(pieces)), pieces)
     number = np.arange(len(place)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    times = np.minimum(rows.counts[place] - number * _REPEATS, _REPEATS)
-    names = rows.cells.column_names
-    cells = rows.cells.take(pa.array(place)).columns
-    counted = {f"o{j}": each for j, each in enumerate(cells)} | {"place": place, "times": times}
+    times = np.minimum(counts[place] - number * _REPEATS, _REPEATS)
+    names = cells.column_names
+    columns = cells.take(pa.array(place)).columns
+    counted = {f"o{j}": each for j, each in enumerate(columns)} | {"place": place, "times": times}
     frame = small_frame(engine.session, pa.table(counted))
     repeated = f.explode(f.sequence(f.lit(1), f.col("times").cast("int")))
     each_row = frame.select("*", repeated.alias("time")).orderBy("place")
