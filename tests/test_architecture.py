@@ -21,10 +21,6 @@ UPWARDS = {  # what points up, and why
     ("release", "report"): "`Release.report` and `Release.chart`, imported when they are called",
     ("cli", "web"): "`shoal web` starts the app",
     ("privacy", "release"): "the type of a population's fit, for annotations only",
-    ("rows", "privacy"): "rows outside memory make releases, and so know what a release knows",
-    ("rows", "release"): "the same",
-    ("rows", "methods"): "the same",
-    ("rows", "metrics"): "the same",
     ("release", "metrics"): "releases outside memory measure themselves",
     ("release", "risk"): "the same",
 }

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.release.margins import Margins, Pairs
+from shoal.release.margins import Margins
+from shoal.table.pairs import Pairs
 
 RECORDS = st.lists(
     st.tuples(*[st.integers(0, 2)] * 5, st.booleans()), min_size=1, max_size=40

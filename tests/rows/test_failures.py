@@ -16,8 +16,8 @@ import shoal
 from shoal import InputError, NotAnonymous, OutputError
 from shoal.files import writing
 from shoal.rows.duckdb_session import Session
+from shoal.rows.layout import Layout
 from shoal.rows.memory import Budget
-from shoal.rows.publishing import Layout
 from shoal.support.progress import listening
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.UnassignedColumns")

@@ -230,7 +230,7 @@ def test_a_damaged_line_is_named_without_its_content(tmp_path):
 
 def test_a_column_with_many_values_stays_plain(tmp_path, monkeypatch):
     monkeypatch.setattr("shoal.rows.large_table.MAX_NATURAL", 20)
-    monkeypatch.setattr("shoal.rows.publishing.MAX_NATURAL", 20)
+    monkeypatch.setattr("shoal.release.publishing.MAX_NATURAL", 20)
     monkeypatch.setattr("shoal.files.writing.MAX_NATURAL", 20)
     for kind in (pa.string(), pa.int64()):
         path = tmp_path / "many.parquet"

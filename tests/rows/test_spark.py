@@ -294,12 +294,12 @@ CANARY = "Quetzalcoatlus"
 
 def partitions_of(frame, search):
     """Run a function on the rows of a frame, on the executors."""
-    from shoal.rows.partitions import Work
+    from shoal.release.partitioned_release import PartitionWork
 
     each = shoal.open(frame, roles=ROLES, rows_are_people=True)
     assert each.records == 300
     columns = (each.encoded["note"].column,)
-    return list(each.engine.map_partitions([[()]], Work(columns, (), (), search)))
+    return list(each.engine.map_partitions([[()]], PartitionWork(columns, (), (), search)))
 
 
 def test_nothing_that_spark_logs_contains_a_cell(spark, log, tmp_path):

@@ -430,7 +430,7 @@ def _note_formulas(release: Release) -> None:
     from shoal.files.writing import count_formulas
 
     if is_large(release):
-        from shoal.rows.publishing import formula_columns
+        from shoal.release.publishing import formula_columns
 
         named = formula_columns(release)
     elif release.rows is not None:

@@ -13,10 +13,11 @@ their distinct tuples, or on each partition.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from shoal.errors import InputError, NotAnonymous, unknown
 from shoal.methods import registry
 from shoal.methods.algorithm import Algorithm, Option, make, options_of
 from shoal.methods.registry import *  # noqa: F403  its __all__ lists the methods
-from shoal.methods.registry import METHODS, Shape
+from shoal.methods.registry import METHODS
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.model import Model
 from shoal.privacy.models import parse
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from shoal.identifiers.keys import Key
     from shoal.identifiers.lookup import Lookup
     from shoal.identifiers.replacement import Context
+    from shoal.rows.large_table import LargeTable
     from shoal.table.linked import Replaced
     from shoal.table.people import Unit
 
@@ -156,7 +158,7 @@ def anonymize(
     algorithm = _algorithm(method, seed, options)
     if is_spark_frame(data):
         data, described = described.opened(data), Described()
-    if isinstance(data, OnDisk):
+    if _is_stored(data):
         if described or replace or population is not None:
             raise InputError(
                 "a table that is not in memory has its roles and replacements already, and takes "
@@ -248,8 +250,14 @@ def _replaced(table: Table, algorithm: Any, **secrets: Any) -> Mapping[str, Repl
     return replaced
 
 
+def _is_stored(data: Any) -> TypeGuard[LargeTable]:
+    """Return whether the rows of a table stay where they are."""
+    module = sys.modules.get("shoal.rows.large_table")  # there is such a table only if it is loaded
+    return module is not None and isinstance(data, module.LargeTable)
+
+
 def _released_on_disk(
-    data: OnDisk,
+    data: LargeTable,
     model: Model,
     algorithm: Any,
     seed: int | None,
@@ -258,11 +266,13 @@ def _released_on_disk(
     secrets: Context,
 ) -> Release:
     """Return the release of a table that is not in memory, by the chosen method if it is `auto`."""
+    from shoal.methods.stored import anonymize_stored, shape_of
+
     chosen, reason = algorithm, ""
     if isinstance(algorithm, registry.Auto):
-        chosen, reason = algorithm.choose_by(data.shape_for(model), model)
+        chosen, reason = algorithm.choose_by(shape_of(data, model), model)
     search = partial(_search, model, chosen, seed, ledger=ledger, what=what)
-    release = data.anonymized(model, chosen, search, secrets)
+    release = anonymize_stored(data, model, chosen, search, secrets)
     if chosen is algorithm:
         return release
     notes = (f"auto chose {chosen.name}: {reason}", *release.run.notes)
@@ -450,22 +460,6 @@ def versions() -> Mapping[str, str]:
 
 
 __all__ += registry.__all__
-
-
-@runtime_checkable
-class OnDisk(Protocol):
-    """A table that is not in memory; an engine anonymizes it with the search of a method."""
-
-    def anonymized(
-        self, model: Model, algorithm: Any, search: Callable[..., Release], secrets: Context
-    ) -> Release:
-        """Return the release; `search` runs the method on a table in memory and checks it.
-
-        secrets: the key and the domain of replaced identifiers.
-        """
-
-    def shape_for(self, model: Model) -> Shape:
-        """Return what the choice of a method for a model depends on."""
 
 
 @dataclass(frozen=True, kw_only=True)

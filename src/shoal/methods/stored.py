@@ -26,10 +26,12 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.methods import versions
+from shoal.methods.registry import Shape
 from shoal.privacy.model import Model
 from shoal.release.digest import base_nodes
 from shoal.release.drawn_rows import DrawnRows
-from shoal.release.large_release import Figures, LargeRelease, PartitionedRelease
+from shoal.release.large_release import LargeRelease
+from shoal.release.partitioned_release import LOSSES, Figures, PartitionedRelease, PartitionWork
 from shoal.release.provenance import Run
 from shoal.release.release import Release
 from shoal.rows.choice import (
@@ -40,20 +42,20 @@ from shoal.rows.choice import (
     runs_on_tuples,
 )
 from shoal.rows.dictionaries import weighted_table
+from shoal.rows.layout import Cells
 from shoal.rows.packing import Packing
-from shoal.rows.partitions import LOSSES, Partition, PublishedTexts, Work, bins, cut
-from shoal.rows.publishing import Cells
+from shoal.rows.partitions import Partition, PublishedTexts, bins, cut
 from shoal.rows.replacing import with_links
 from shoal.rows.store import Tuples
 from shoal.support.arrays import Counts
 from shoal.support.progress import report
 from shoal.support.wording import counted
 from shoal.table.classes import Marginals
-from shoal.table.column import Column, Kind, Role
-from shoal.table.roles import encoding_options
+from shoal.table.column import Column, Role
 from shoal.table.table import Table
 
 if TYPE_CHECKING:
+    from shoal.identifiers.replacement import Context
     from shoal.rows.large_table import LargeTable
 
 _BY_CLASS = (  # models that depend on a class alone, not on the distribution in the table
@@ -71,13 +73,45 @@ _WORKERS_SHARE = 0.4  # of the budget, for all workers
 _BYTES_PER_ROW = 700  # of a partition in a worker
 
 
-def anonymize_rows(
+def anonymize_stored(
+    source: LargeTable,
+    model: Model,
+    algorithm: Any,
+    search: Callable[..., Release],
+    secrets: Context,
+) -> Release:
+    """Return the release of a method, whose rows are written from where they are.
+
+    Parameters:
+        source: The table.
+        model: The guarantee.
+        algorithm: The method.
+        search: Runs the method on a table in memory, and checks its release.
+        secrets: The key and the domain of replaced identifiers.
+    """
+    source.prepare_identifiers(secrets)
+    identifiers = source.published_identifiers
+    if identifiers and draws_records(algorithm):
+        raise InputError(
+            f"{algorithm.name} claims differential privacy, which published identifiers "
+            f"({', '.join(identifiers)}) would break; leave replace out"
+        )
+    release = _anonymized(source, model, algorithm, search)
+    return replace(release, replaced=source.replaced) if identifiers else release
+
+
+def shape_of(source: LargeTable, model: Model) -> Shape:
+    """Return what the choice of a method for a table outside memory depends on."""
+    quasi = source.names(Role.QUASI)
+    hierarchies = any(source.encoded[name].column.hierarchy is not None for name in quasi)
+    parts = depends_on_classes(model)
+    return Shape(source.records, len(quasi), hierarchies, on_disk=True, in_parts=parts)
+
+
+def _anonymized(
     source: LargeTable, model: Model, algorithm: Any, search: Callable[..., Release]
 ) -> Release:
-    """Return the release of a method: on a sample, on distinct tuples, or on partitions.
-
-    search: runs the method on a table in memory, and checks its release.
-    """
+    """Run the method on a sample, on distinct tuples, or on partitions."""
     if draws_records(algorithm):
         return anonymize_sample(source, model, algorithm, search)
     if not runs_on_tuples(algorithm) and runs_on_partitions(algorithm):
@@ -217,7 +251,7 @@ def anonymize_by_partition(
     empty = {name: c.take(np.zeros(0, dtype=np.int64)) for name, c in columns.items()}
     units = source.units
     on_part = partial(search, part=True)
-    work = Work(tuple(empty.values()), units["person"], units["household"], on_part)
+    work = PartitionWork(tuple(empty.values()), units["person"], units["household"], on_part)
     runner = _Runner(source, work, processes)
     texts = PublishedTexts([column.name for column in quasi], source.new_folder(), source.budget)
     figures, notes = runner.run(partitions, texts)
@@ -281,7 +315,7 @@ def _partition_rows(
 class _Runner:
     """Runs the work on every partition; the engine stores the entries of all rows."""
 
-    def __init__(self, source: LargeTable, work: Work, processes: int | None) -> None:
+    def __init__(self, source: LargeTable, work: PartitionWork, processes: int | None) -> None:
         self._source, self._work, self._processes = source, work, processes
         self._losses: list[float] = []
         self._sizes: list[int] = []
@@ -367,18 +401,12 @@ def anonymize_sample(
             f"{algorithm.name} does not support sampling weights on disk; remove the role of the "
             "weight column"
         )
-    declared = declared_table(source)
+    declared = source.declared
     algorithm.check(declared)
     algorithm.price(model, declared)  # rejects options before the rows are grouped
     table = _distinct_tuples(source, algorithm)
     source.engine.rest()
     return replace(search(table), rows=DrawnRows(source))
-
-
-def declared_table(source: LargeTable) -> Table:
-    """Return a table without rows that has the declared columns and people of a source."""
-    nothing = np.zeros(0, dtype=np.int64)
-    return _table(source, Packing.of({}), Tuples(0, [nothing], nothing, nothing, nothing))
 
 
 def _distinct_tuples(source: LargeTable, algorithm: Any) -> Table:
@@ -396,28 +424,4 @@ def _distinct_tuples(source: LargeTable, algorithm: Any) -> Table:
             f"{algorithm.name} in {source.budget} of memory; state a larger memory, or publish "
             "fewer columns or columns with smaller declared domains"
         )
-    return _table(source, packing, tuples)
-
-
-def _table(source: LargeTable, packing: Packing, tuples: Tuples) -> Table:
-    """Return tuples as a weighted table, with a stand-in for each identifier."""
-    columns, rows = [], len(tuples)
-    for name, role in source.roles.items():
-        if name in source.encoded:
-            column = source.encoded[name].column
-            codes = packing.unpack(tuples.words, name) if rows else np.zeros(0, dtype=np.int32)
-            columns.append(replace(column, codes=codes))
-        else:
-            columns.append(_stand_in(source, name, role, rows))
-    return weighted_table(source, columns, tuples)
-
-
-def _stand_in(source: LargeTable, name: str, role: Role, rows: int) -> Column:
-    """Return a column without its cells, as it is declared."""
-    spec = encoding_options(source.specs.get(name, {"role": role}))
-    spec.pop("hierarchy", None)
-    try:
-        declared = Column.encode(name, pa.array([], pa.string()), **{**spec, "role": role})
-    except (InputError, pa.ArrowInvalid):  # a declaration that needs cells of another type
-        declared = Column(name, role, Kind.NOMINAL, np.zeros(0, np.int32), pa.array([""]))
-    return replace(declared, codes=np.zeros(rows, np.int32), values=pa.array([""]))
+    return stand_in(source, packing, tuples)

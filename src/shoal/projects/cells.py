@@ -32,12 +32,14 @@ from shoal.projects.links import (
     treatment_of,
 )
 from shoal.projects.project import Project, ProjectTable
-from shoal.release.large_release import LargeRelease, PartitionedRelease
+from shoal.release.large_release import LargeRelease
+from shoal.release.partitioned_release import PartitionedRelease
+from shoal.release.publishing import plan_of
 from shoal.release.release import Release
 from shoal.rows.dictionaries import Encoder, as_source
 from shoal.rows.duckdb_links import LinkedEngine
 from shoal.rows.large_table import LargeTable
-from shoal.rows.publishing import Cells, plan_of
+from shoal.rows.layout import Cells
 from shoal.rows.store import Filled
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.support.memory import return_memory

@@ -20,16 +20,16 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.privacy.model import Model
-from shoal.release.margins import Pairs
+from shoal.release.publishing import is_one_node, quasi_cells
 from shoal.release.release import Release
 from shoal.release.stored_margins import Shown, margins_of
 from shoal.rows.dictionaries import Encoded, weighted_table
 from shoal.rows.packing import Packing
-from shoal.rows.publishing import is_one_node, quasi_cells
 from shoal.rows.store import LINKED, Tuples
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.table.column import Column, Kind, Role
 from shoal.table.linked import Replaced
+from shoal.table.pairs import Pairs
 from shoal.table.recoding import Recoding
 from shoal.table.table import Table
 

@@ -1,19 +1,15 @@
-"""A release whose rows stay on disk: written in batches, and checked on the written files.
-
-A release of a table that was anonymized partition by partition.
-"""
+"""A release whose rows stay on disk: written in batches, and checked on the written files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.errors import InputError, NotAnonymous
 from shoal.files.writing import (
@@ -28,24 +24,20 @@ from shoal.files.writing import (
 from shoal.files.writing import Order as RowOrder
 from shoal.metrics import METRICS
 from shoal.metrics.registry import cell_shares_by_attribute
-from shoal.release.margins import Pairs
 from shoal.release.provenance import Tally
-from shoal.release.reading_columns import read_recoding
+from shoal.release.publishing import lay_out, plan_of, quasi_cells
 from shoal.release.release import Release
-from shoal.release.stored_margins import Shown, margins_of
 from shoal.release.verification import Verification, judge, refuse_broken
+from shoal.rows.layout import Cells, Layout
 from shoal.rows.packing import Packing
-from shoal.rows.publishing import Cells, Layout, lay_out, plan_of, quasi_cells
 from shoal.rows.queries import Released
-from shoal.rows.store import Counted, Counting, Plan, counted_classes, order_of, same_classes
+from shoal.rows.store import Counted, Counting, counted_classes, order_of, same_classes
 from shoal.support.addresses import address_of
 from shoal.support.arrays import Counts
 from shoal.support.wording import counted
 from shoal.table.classes import CountedClasses
 from shoal.table.column import Column, Role
-from shoal.table.encoding import fitted
 from shoal.table.linked import Replaced
-from shoal.table.recoding import Recoding
 
 if TYPE_CHECKING:
     from shoal.rows.large_table import LargeTable
@@ -203,7 +195,9 @@ class LargeRelease(Release):
         """
         from shoal.rows.spark.parts import published_frame
 
-        return published_frame(self)
+        if self.source.engine.name != "spark":
+            raise InputError("the rows are not in Spark; anonymize a frame of Spark for that")
+        return published_frame(lay_out(self, text=False))
 
     def to_native(self, cells: Any = "text") -> Any:
         """Return the published rows as a frame of Spark if they are there, else as for Arrow."""
@@ -294,7 +288,10 @@ class LargeRelease(Release):
         if in_spark and not text and (address is not None or writes_parts(path)):
             from shoal.rows.spark.parts import write_parts
 
-            return write_parts(self, path, force=force)
+            layout = lay_out(self, text=False)
+            check = partial(self.check_written, layout=layout, text=False)
+            checked: Verification = write_parts(path, layout, check, force=force)
+            return checked
         layout = lay_out(self, text=text, escape=escape_formulas and text)
         with staged(path, force=force, parts=parts) as staging:
             staging.write(self._batches(layout), layout.schema, int(self._total.rows[0]))
@@ -361,101 +358,3 @@ class LargeRelease(Release):
         checked = self._judged(classes)
         refuse_broken(checked, self.model)
         return checked
-
-
-@dataclass(frozen=True, eq=False)
-class Figures:
-    """Means over all rows of the losses and cell shares of the partitions."""
-
-    losses: Mapping[str, float]
-    shares: Mapping[str, Mapping[str, float]]
-    suppressed: int = 0
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PartitionedRelease(LargeRelease):
-    """A release whose classes never cross partitions.
-
-    Attributes:
-        columns: The quasi-identifiers, for their domains.
-        labels: For each of them the published text of each entry, as a dictionary array; the engine
-            has the entry of each row.
-        figures: Losses, measured partition by partition.
-    """
-
-    columns: Mapping[str, Column] = field(default_factory=dict)
-    labels: Mapping[str, Any] = field(default_factory=dict)
-    figures: Figures = field(default_factory=lambda: Figures({}, {}))
-
-    def published_rows(self, *, text: bool) -> tuple[Mapping[str, Cells], Any]:
-        """Return the published cells of the quasi-identifiers, and the released rows."""
-        cache: dict[bool, Any] = self.__dict__.setdefault("_published_rows", {})
-        if text not in cache:
-            cells = {name: self._cells(name, spelled=text) for name in self.labels}
-            packing = Packing.of({name: len(each.values) + 1 for name, each in cells.items()})
-            maps = {name: each.ranks for name, each in cells.items()}
-            cache[text] = cells, self.source.engine.release(Plan(packing, maps, by_row=True))
-        rows_of: tuple[Mapping[str, Cells], Any] = cache[text]
-        return rows_of
-
-    def _cells(self, name: str, *, spelled: bool) -> Cells:
-        """Return the cells of a column, with the rank of each entry."""
-        labels = self.labels[name]
-        cells = Cells.of(_entries(self.columns[name], labels.dictionary, spelled=spelled))
-        return replace(cells, ranks=cells.ranks[labels.indices.to_numpy(zero_copy_only=False)])
-
-    @property
-    def quasi(self) -> tuple[str, ...]:
-        """Names of the quasi-identifiers."""
-        return tuple(self.columns)
-
-    @property
-    def expected_rows(self) -> int:
-        """Number of rows that are not suppressed."""
-        return self.source.records - self.figures.suppressed
-
-    @property
-    def truthful(self) -> bool:
-        """Whether every cell covers its original; each partition was checked when it was made."""
-        return True
-
-    @cached_property
-    def digest(self) -> Release:
-        """Weighted rows in memory with the counts of the release, for reports and metrics.
-
-        What the published texts stand for is read from them.
-        """
-        cells, rows = self.published_rows(text=False)
-
-        def recoding(name: str, pairs: Pairs) -> Recoding:
-            labels, ranks = self.labels[name], np.zeros(len(self.labels[name].dictionary), np.int32)
-            ranks[labels.indices.to_numpy(zero_copy_only=False)] = cells[name].ranks
-            texts: list[str | None] = [None] * len(cells[name].values)
-            for rank, text in zip(ranks.tolist(), labels.dictionary.to_pylist(), strict=True):
-                texts[rank] = text
-            column = replace(self.columns[name], codes=pairs.codes)
-            return read_recoding(column, tuple(texts), pairs.cells)
-
-        shown = Shown(rows, {name: len(each.values) for name, each in cells.items()}, recoding)
-        found = margins_of(self, self.source, shown)
-        return replace(found, replaced=self.without_cells(found))
-
-    @property
-    def losses(self) -> Mapping[str, float]:
-        """Information losses by metric."""
-        return self.figures.losses
-
-    @property
-    def cells_by_column(self) -> Mapping[str, Mapping[str, float]]:
-        """Shares of kept, generalized and hidden cells by column."""
-        return self.figures.shares
-
-
-def _entries(column: Column, texts: Any, *, spelled: bool) -> Any:
-    """Return published texts as cells: values if all of them are values of the column."""
-    kept = column.spelling is not None
-    codes = pc.index_in(texts, pa.array(column.labels, pa.string()))
-    if codes.null_count or (kept and spelled):
-        return texts
-    values = column.values.take(codes)
-    return fitted(values, texts) if kept else values

@@ -24,7 +24,7 @@ import pyarrow as pa
 from shoal.errors import InputError, NotCovering
 from shoal.files.requests import Request
 from shoal.files.writing import unescape_formulas
-from shoal.release.margins import MarginRelease, Margins, Pairs
+from shoal.release.margins import MarginRelease, Margins
 from shoal.release.provenance import Run
 from shoal.release.reading import MATCHED, Unclaimed, check_fit, line_up
 from shoal.release.reading_columns import ReleasedColumn, read_cells, read_texts, recoding
@@ -43,6 +43,7 @@ from shoal.support.arrays import Bools, Codes, Counts
 from shoal.table.column import Column, Kind, Role
 from shoal.table.encoding import texts, with_missing
 from shoal.table.frames import with_dates_of
+from shoal.table.pairs import Pairs
 from shoal.table.recoding import Recoding
 from shoal.table.table import Table
 

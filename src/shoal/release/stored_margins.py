@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.release.margins import MarginRelease, Margins, Pairs, Rows, Sizes
+from shoal.release.margins import MarginRelease, Margins, Rows, Sizes
 from shoal.release.release import Release
 from shoal.rows.packing import Packing
 from shoal.rows.queries import Released
@@ -22,6 +22,7 @@ from shoal.rows.store import Plan, histograms_of, order_of
 from shoal.support.arrays import Codes, Counts
 from shoal.table.classes import Histogram
 from shoal.table.column import Column, Kind, Role
+from shoal.table.pairs import Pairs
 from shoal.table.recoding import Recoding
 from shoal.table.table import Table
 

@@ -30,7 +30,7 @@ from shoal.table.column import Column, Kind, Role
 from shoal.table.encoding import is_numeric, is_text, without_codes
 from shoal.table.people import TEXT_WORDS, Deciding, Unit, deciding_of, group_keys
 from shoal.table.recipes import weighted_quantiles
-from shoal.table.roles import without_missing
+from shoal.table.roles import encoding_options, without_missing
 from shoal.table.table import Table
 from shoal.table.trees import source_columns
 from shoal.table.types import Misfits
@@ -277,6 +277,33 @@ def weighted_table(source: LargeTable, columns: Sequence[Column], found: Tuples)
         units["rows_are_people"],
         source.guessed,
     )
+
+
+def stand_in(source: LargeTable, packing: Packing, found: Tuples) -> Table:
+    """Return tuples of all published columns as a weighted table.
+
+    Each identifier has a stand-in without cells.
+    """
+    columns, rows = [], len(found)
+    for name, role in source.roles.items():
+        if name in source.encoded:
+            column = source.encoded[name].column
+            codes = packing.unpack(found.words, name) if rows else np.zeros(0, dtype=np.int32)
+            columns.append(replace(column, codes=codes))
+        else:
+            columns.append(_declared_column(source, name, role, rows))
+    return weighted_table(source, columns, found)
+
+
+def _declared_column(source: LargeTable, name: str, role: Role, rows: int) -> Column:
+    """Return a column without its cells, as it is declared."""
+    spec = encoding_options(source.specs.get(name, {"role": role}))
+    spec.pop("hierarchy", None)
+    try:
+        declared = Column.encode(name, pa.array([], pa.string()), **{**spec, "role": role})
+    except (InputError, pa.ArrowInvalid):  # a declaration that needs cells of another type
+        declared = Column(name, role, Kind.NOMINAL, np.zeros(0, np.int32), pa.array([""]))
+    return replace(declared, codes=np.zeros(rows, np.int32), values=pa.array([""]))
 
 
 @dataclass(frozen=True, eq=False)

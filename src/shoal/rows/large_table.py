@@ -5,24 +5,19 @@ from __future__ import annotations
 import copy
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.files.requests import Request
 from shoal.files.writing import MAX_NATURAL
 from shoal.identifiers.replacement import Context
-from shoal.methods.registry import Shape
-from shoal.methods.stored import anonymize_rows, declared_table, depends_on_classes
-from shoal.privacy.model import Model
-from shoal.release.release import Release
-from shoal.rows.choice import draws_records
 from shoal.rows.dictionaries import (
     Encoded,
     Encoder,
@@ -30,10 +25,21 @@ from shoal.rows.dictionaries import (
     check_names,
     column_of_weights,
     refuse_repeated,
+    stand_in,
 )
 from shoal.rows.memory import Budget
+from shoal.rows.packing import Packing
 from shoal.rows.replacing import Publisher, publishers_of
-from shoal.rows.store import UNLINKED, Encoding, Engine, Links, RowCounts, Source, Values
+from shoal.rows.store import (
+    UNLINKED,
+    Encoding,
+    Engine,
+    Links,
+    RowCounts,
+    Source,
+    Tuples,
+    Values,
+)
 from shoal.support.files import temporary_folder
 from shoal.table.column import Role
 from shoal.table.linked import Replaced
@@ -296,13 +302,10 @@ class LargeTable:
         encoder = Encoder(self._request, self._scan.types, self.files.name)
         return WeightValues.of(name, encoder, values)
 
-    def anonymized(
-        self, model: Model, algorithm: Any, search: Callable[..., Release], secrets: Context
-    ) -> Release:
-        """Return the release of a method, whose rows are written from the files.
+    def prepare_identifiers(self, secrets: Context) -> None:
+        """Set how identifiers are published.
 
-        search: runs the method on a table in memory, and checks its release.
-        secrets: the key and the domain of replaced identifiers.
+        secrets: the key, the domain and the lookup table; the same as before if rows are encoded.
         """
         known = self._publishers if "counts" in self.__dict__ else {}
         made = publishers_of(self, self._request, secrets, known)
@@ -310,25 +313,17 @@ class LargeTable:
             self._publishers = made
             for name in ("plain", "counts"):
                 self.__dict__.pop(name, None)
-        if self._publishers and draws_records(algorithm):
-            raise InputError(
-                f"{algorithm.name} claims differential privacy, which published identifiers "
-                f"({', '.join(self._publishers)}) would break; leave replace out"
-            )
-        release = anonymize_rows(self, model, algorithm, search)
-        return replace(release, replaced=self.replaced) if self._publishers else release
+
+    @property
+    def published_identifiers(self) -> tuple[str, ...]:
+        """The identifiers that are published in another form."""
+        return tuple(self._publishers)
 
     @property
     def declared(self) -> Table:
         """A table without rows that has the declared columns and people, for a ledger."""
-        return declared_table(self)
-
-    def shape_for(self, model: Model) -> Shape:
-        """Return what the choice of a method for a model depends on."""
-        quasi = self.names(Role.QUASI)
-        hierarchies = any(self.encoded[name].column.hierarchy is not None for name in quasi)
-        parts = depends_on_classes(model)
-        return Shape(self.records, len(quasi), hierarchies, on_disk=True, in_parts=parts)
+        nothing = np.zeros(0, dtype=np.int64)
+        return stand_in(self, Packing.of({}), Tuples(0, [nothing], nothing, nothing, nothing))
 
     @property
     def specs(self) -> Mapping[str, Mapping[str, Any]]:

@@ -1,7 +1,4 @@
-"""Engines: tables larger than memory, anonymized where they are.
-
-One narrow interface (`engine.py`), two engines: DuckDB and Spark. Methods know nothing of engines.
-"""
+"""`shoal.open`: a table of any size, which is anonymized where its rows are."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal.files.requests import request_of
-from shoal.release.large_release import LargeRelease
 from shoal.rows.choice import source_of
 from shoal.rows.large_table import LargeTable
 from shoal.rows.memory import Budget
@@ -99,4 +95,4 @@ def open(
     return LargeTable(files, asked, budget, partition_rows, processes)
 
 
-__all__ = ["LargeRelease", "LargeTable", "open"]
+__all__ = ["LargeTable", "open"]

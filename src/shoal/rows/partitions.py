@@ -1,16 +1,13 @@
-"""One partition of a table, anonymized on its own in a worker process.
+"""Partitions of rows outside memory: cut, worked on in a pool, and their published texts.
 
-Cuts of a table into partitions: the top of a Mondrian tree, grown on exact counts.
+    tuples and their counts ── bins, cut ──▶ partitions: the leaves of the top of a Mondrian tree
+    rows of a partition ── map_in_pool ────▶ an `Outcome`, in a worker process
+    published texts ── PublishedTexts ─────▶ one sorted Arrow array for each column
 
-A partition holds neighbours, so classes that never cross partitions lose little. Neighbouring
-values are counted together if there are too many different tuples.
-
-A pool of worker processes for partitions; a worker that is killed ends the run with an error.
-
-The published texts of all partitions: on disk while they are collected, sorted and used.
-
-Groups of records mostly have texts of their own, so that there can be more of them than fit in
-memory. The sorted texts of a column are one Arrow array whose buffers are mapped from files.
+A partition holds neighbours, so classes that never cross partitions lose little. A worker that is
+killed ends the run with an error. Groups of records mostly have texts of their own, which may not
+fit in memory: they are on disk while they are collected, sorted and used, and the buffers of the
+sorted arrays are mapped from files.
 """
 
 from __future__ import annotations
@@ -21,77 +18,37 @@ import os
 import pickle
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import ShoalError
-from shoal.metrics import evaluate
-from shoal.metrics.registry import cell_shares_by_attribute
-from shoal.release.release import Release
 from shoal.rows.duckdb_session import Session, disk_full
 from shoal.rows.memory import Budget
 from shoal.support.arrays import Bools, Codes, Counts
 from shoal.table.column import Column
-from shoal.table.people import Unit, group_keys
-from shoal.table.table import Table
-
-LOSSES = ("ncp", "class", "pub")
 
 
-@dataclass(frozen=True, eq=False)
-class Work:
-    """What is done with every partition.
+class Work(Protocol):
+    """What is done with the rows of every group of partitions; other processes load it."""
 
-    columns: the quasi-identifiers and the columns of the model, without rows.
-    person, household: the columns that identify them. search: runs the method and checks it.
-    """
-
-    columns: tuple[Column, ...]
-    person: tuple[str, ...]
-    household: tuple[str, ...]
-    search: Callable[[Table], Release]
-
-    def table(
-        self, codes: Mapping[str, Codes], person: Counts | None, household: Counts | None
-    ) -> Table:
-        """Return the rows of a partition as a table."""
-        return Table(
-            tuple(replace(column, codes=codes[column.name]) for column in self.columns),
-            person=_unit(self.person, person),
-            household=_unit(self.household, household),
-        )
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The quasi-identifiers and the columns of the model, without rows."""
 
     def __call__(
         self, codes: Mapping[str, Codes], person: Counts | None, household: Counts | None
     ) -> Outcome:
-        """Anonymize the rows of a partition."""
-        release = self.search(self.table(codes, person, household))
-        entries, labels = {}, {}
-        for name, recoding in release.recodings.items():
-            used, entry = np.unique(recoding.codes, return_inverse=True)
-            entries[name] = entry.astype(np.int32)
-            labels[name] = pa.array([recoding.labels[each] for each in used.tolist()], pa.string())
-        shares = {n: s.to_dict() for n, s in cell_shares_by_attribute(release).items()}
-        lost = release.suppressed
-        return Outcome(
-            len(release.original),
-            entries,
-            labels,
-            None if lost is None else np.flatnonzero(lost),
-            dict(evaluate(release, LOSSES)),
-            shares,
-            release.run.notes,
-        )
+        """Anonymize rows; codes: of each column. person, household: the number of each row's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +73,6 @@ class Outcome:
     def lost(self) -> int:
         """Number of suppressed rows."""
         return 0 if self.suppressed is None else len(self.suppressed)
-
-
-def _unit(columns: tuple[str, ...], ids: Counts | None) -> Unit | None:
-    if ids is None or not columns:
-        return None
-    found = group_keys(ids)
-    return Unit(columns, found.ids, len(found))
 
 
 def run_work(arguments: tuple[Work, Any, Any, Any]) -> Outcome:

@@ -29,12 +29,12 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.files.writing import FORMULA, IS_NUMBER, NUMBER, rank_values
-from shoal.release.margins import Pairs
 from shoal.rows.packing import Packing
 from shoal.rows.store import HOUSEHOLD, LINKED, PERSON, Counted, Facts, Order, Plan, Tuples
 from shoal.support.arrays import Codes, Counts
 from shoal.support.progress import report
 from shoal.table.encoding import is_text
+from shoal.table.pairs import Pairs
 
 MARGIN = 1.1  # of an approximate number of distinct values or tuples
 

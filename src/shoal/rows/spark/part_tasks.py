@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.files.parquet_checks import with_checksum, writer_options
-from shoal.rows.publishing import Layout
+from shoal.rows.layout import Layout
 
 STORED = 1 << 16  # rows of a stored batch: all but the last of a file have as many
 

@@ -9,9 +9,9 @@ returned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ import pyarrow as pa
 from shoal.errors import InputError, NotAnonymous, OutputError
 from shoal.files import writing as local
 from shoal.files.writing import BATCH, Staging
-from shoal.rows.publishing import Layout, lay_out
+from shoal.rows.layout import Layout
 from shoal.rows.spark.codes import functions, small_frame
 from shoal.rows.spark.engine import SparkEngine
 from shoal.rows.spark.part_tasks import Slice, storing, writing
@@ -32,9 +32,7 @@ from shoal.support.object_stores import Store
 from shoal.support.outputs import as_output
 from shoal.support.progress import report
 
-if TYPE_CHECKING:
-    from shoal.release.large_release import LargeRelease
-    from shoal.release.verification import Verification
+Check = Callable[[Staging], Any]  # raises an error if the written parts are not the released rows
 
 
 def write_in_parts(layout: Layout, staging: Staging) -> None:
@@ -118,11 +116,25 @@ def _collect(
 _REPEATS = 1 << 16  # rows that one row becomes at once
 
 
-def published_frame(release: LargeRelease) -> Any:
-    """Return the published rows in canonical order, as a frame of Spark."""
-    if release.source.engine.name != "spark":
-        raise InputError("the rows are not in Spark; anonymize a frame of Spark for that")
-    return _frame(lay_out(release, text=False))
+def published_frame(layout: Layout) -> Any:
+    """Return the published rows in order, as a frame."""
+    f, order = functions(), layout.order
+    rows = _sorted(layout)
+    # a number that depends on the order keeps Spark from removing the sort before the joins;
+    # tables that are broadcast do not change the order
+    frame = rows.withColumn("row", f.monotonically_increasing_id())
+    published = {}
+    for number, (name, values) in enumerate(layout.cells.items()):
+        ranks = pa.array(np.arange(len(values), dtype=np.int32))
+        known = pa.table({f"r{number}": ranks, f"l{number}": values})
+        table = small_frame(rows.sparkSession, known, always=True)
+        rank = f.expr(order.packing.unpack_in_sql(name, "w"))
+        frame = frame.join(table, rank == f.col(f"r{number}"), "inner")
+        published[name] = f.col(f"l{number}")
+    for name, kind in layout.plain.items():
+        published[name] = f.col(layout.rows.columns[name]).cast(spark_type(kind))
+    cells = [published[n].alias(f"o{j}") for j, n in enumerate(order.sequence)]
+    return frame.filter("row >= 0").select(*cells).toDF(*order.sequence)
 
 
 def repeated_frame(engine: Any, cells: Any, counts: Counts) -> Any:
@@ -156,38 +168,16 @@ def _sorted(layout: Layout) -> Any:
     return rows.frame
 
 
-def _frame(layout: Layout) -> Any:
-    """Return the published rows in order, as a frame."""
-    f, order = functions(), layout.order
-    rows = _sorted(layout)
-    # a number that depends on the order keeps Spark from removing the sort before the joins;
-    # tables that are broadcast do not change the order
-    frame = rows.withColumn("row", f.monotonically_increasing_id())
-    published = {}
-    for number, (name, values) in enumerate(layout.cells.items()):
-        ranks = pa.array(np.arange(len(values), dtype=np.int32))
-        known = pa.table({f"r{number}": ranks, f"l{number}": values})
-        table = small_frame(rows.sparkSession, known, always=True)
-        rank = f.expr(order.packing.unpack_in_sql(name, "w"))
-        frame = frame.join(table, rank == f.col(f"r{number}"), "inner")
-        published[name] = f.col(f"l{number}")
-    for name, kind in layout.plain.items():
-        published[name] = f.col(layout.rows.columns[name]).cast(spark_type(kind))
-    cells = [published[n].alias(f"o{j}") for j, n in enumerate(order.sequence)]
-    return frame.filter("row >= 0").select(*cells).toDF(*order.sequence)
-
-
-def write_parts(release: LargeRelease, path: str | Path, *, force: bool) -> Verification:
-    """Let the executors write a folder of parts, and check what they wrote."""
+def write_parts(path: str | Path, layout: Layout, check: Check, *, force: bool) -> Any:
+    """Let the executors write a folder of parts; return the result of the check of the parts."""
     address = address_of(path)
     if address is not None:
-        return _write_address(release, address)
-    layout = lay_out(release, text=False)
+        return _write_address(address, layout, check)
     with as_output(replace_folder(Path(path), force=force), Path(path)) as folder:
         staging = Staging(Path(path), folder, in_parts=True)
         write_in_parts(layout, staging)
         staging.write_manifest(layout.schema)
-        return release.check_written(staging, layout, text=False)
+        return check(staging)
 
 
 def _write(layout: Layout, address: str) -> int:
@@ -195,20 +185,19 @@ def _write(layout: Layout, address: str) -> int:
     rows = int(layout.rows.total.rows[0])
     report("write", 0, rows)
     with explained("write the released rows"):
-        _frame(layout).write.option("compression", "zstd").parquet(address)
+        published_frame(layout).write.option("compression", "zstd").parquet(address)
     report("write", rows, rows)
     return rows
 
 
-def _write_address(release: LargeRelease, address: str) -> Verification:
+def _write_address(address: str, layout: Layout, check: Check) -> Any:
     """Write to an object store: a staging address first, which Spark reads again."""
     store = Store(address)
     with store.staged():
-        layout = lay_out(release, text=False)
         rows = _write(layout, store.staging)
         staging: Any = Staging(Path(address), Path(store.staging), in_parts=True)
         staging.files.extend(store.parts())
-        checked = release.check_written(staging, layout, text=False)
+        checked = check(staging)
         names = [f"part-{n:05}.parquet" for n in range(len(staging.files))]
         parts = [{"name": name} for name in names]
         store.publish({"format": 1, "columns": layout.schema.names, "rows": rows, "parts": parts})

@@ -1,34 +1,31 @@
-"""The canonical order of rows that stay on disk, and their cells, as a table in memory has them.
+"""What a release of distinct tuples publishes of all rows: the plan of their classes, their layout.
 
-From a release of distinct tuples to the plan of all rows, and the cells that they publish.
+recodings of tuples ── quasi_cells ──▶ cells, sorted by their text
+── plan_of ─────▶ the class of each row, by maps or by joined tuples
+released rows ───────── lay_out ────▶ the canonical order, and the cells of every column
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import InputError, NotAnonymous
+from shoal.errors import InputError
 from shoal.files.writing import (
     MAX_NATURAL,
-    escape_formulas,
-    escape_names,
-    escape_texts,
     has_formulas,
-    rank_values,
 )
 from shoal.release.release import Release
-from shoal.rows.dictionaries import as_source
+from shoal.rows.layout import Cells, Layout
 from shoal.rows.packing import Packing
-from shoal.rows.queries import Released
 from shoal.rows.store import LINKED, Facts, Joined, Order, Plan
 from shoal.support.arrays import Codes, Counts
 from shoal.table.column import Role
-from shoal.table.encoding import combined, is_text, texts
+from shoal.table.encoding import is_text
 from shoal.table.frames import as_dates
 
 if TYPE_CHECKING:
@@ -37,88 +34,6 @@ if TYPE_CHECKING:
 
 
 _MAX_EXACT = 10**15  # larger integers are not compared as numbers
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """How the released rows are sorted and decoded.
-
-    cells: for each column with a dictionary its published cells, by rank.
-    plain: the Arrow type of each other column, in the file.
-    codes: for each unchanged column with a dictionary, the code of each rank.
-    rows: the released rows. text: whether the file is a text file.
-    escape: whether cells that a spreadsheet would run are escaped.
-    """
-
-    order: Order
-    cells: Mapping[str, Any]
-    plain: Mapping[str, Any]
-    codes: Mapping[str, Codes]
-    rows: Released
-    text: bool
-    escape: bool
-
-    @property
-    def schema(self) -> Any:
-        """The schema of the written file."""
-        names = list(self.order.sequence)
-        kinds = [
-            self.cells[name].type if name in self.cells else self.plain[name] for name in names
-        ]
-        shown = escape_names(names) if self.escape else names
-        return pa.schema(list(zip(shown, kinds, strict=True)))
-
-    @property
-    def labels(self) -> Mapping[str, Any]:
-        """The cells as they are in the file: as text if it is a text file."""
-        if not self.text:
-            return self.cells
-        found = {name: _as_text(cells) for name, cells in self.cells.items()}
-        return {n: escape_texts(cells) for n, cells in found.items()} if self.escape else found
-
-    def words(self, rows: Any) -> list[Counts]:
-        """Return the words of rows of an engine."""
-        return [rows.column(f"w{j}").to_numpy() for j in range(self.order.packing.words)]
-
-    def in_order(self, rows: Any, before: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the words of the last row, or reject rows that are not in canonical order.
-
-        Rows in the order of the source would reveal it. Words alone decide the order if no other
-        column does.
-        before: the words of the row before these, () if they are the first.
-        """
-        words = self.words(rows)
-        if self.order.plain or not len(words[0]):
-            return before
-        least = [np.concatenate(([first], word[:-1])) for first, word in zip(before, words)]  # noqa: B905
-        if not before:
-            least = [np.concatenate((word[:1], word[:-1])) for word in words]
-        falls, level = np.zeros(len(words[0]), np.bool_), np.ones(len(words[0]), np.bool_)
-        for below, word in zip(least, words, strict=True):
-            falls |= level & (word < below)
-            level &= word == below
-        if falls.any():
-            raise NotAnonymous("the rows are not in canonical order; nothing was written")
-        return tuple(int(word[-1]) for word in words)
-
-    def decode(self, rows: Any) -> Any:
-        """Return sorted rows of an engine as published rows."""
-        words = self.words(rows)
-        given = iter(rows.column_names[self.order.packing.words :])
-        plain = {name: rows.column(next(given)) for name in self.order.plain}
-        columns = []
-        for name in self.order.sequence:
-            if name in self.cells:
-                ranks = self.order.packing.unpack(words, name)
-                columns.append(self.cells[name].take(pa.array(ranks)))
-            else:
-                columns.append(combined(as_source(plain[name], self.plain[name]), name))
-        table = pa.table(columns, names=list(self.order.sequence))
-        return escape_formulas(table) if self.escape else table
-
-
-def _as_text(cells: Any) -> Any:
-    return cells if is_text(cells.type) else pa.array(texts(cells), pa.string())
 
 
 def lay_out(release: LargeRelease, *, text: bool, escape: bool = False) -> Layout:
@@ -212,28 +127,6 @@ def _kind(facts: Facts, name: str, kind: Any, *, ranked: bool) -> str:
             "larger memory, or make the column a float"
         )
     return "value"
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """The published cells of a column in the order of their text.
-
-    values: Arrow array. ranks: (entries,) the place there of each entry before it was sorted.
-    """
-
-    values: Any
-    ranks: Codes
-
-    @classmethod
-    def of(cls, entries: Any) -> Cells:
-        """Sort cells; those with the same text are one."""
-        if not len(entries):
-            return cls(entries, np.zeros(0, dtype=np.int32))
-        ranks = rank_values(entries)
-        if np.array_equal(ranks, np.arange(len(ranks), dtype=np.int32)):
-            return cls(entries, ranks.astype(np.int32))
-        _, first, places = np.unique(ranks, return_index=True, return_inverse=True)
-        return cls(entries.take(pa.array(first)), places.astype(np.int32))
 
 
 def quasi_cells(
