@@ -1,1 +1,1 @@
-"""From a release to rows: cells, order, frames and files."""
+"""Releases: their cells, rows and files, their verification, and reading those of any tool."""

@@ -1,4 +1,12 @@
-"""A release whose rows stay on disk: written in batches, and checked on the written files."""
+"""A release whose rows stay on disk: written in batches, and checked on the written files.
+
+    distinct tuples, anonymized ── published_rows ──▶ `Released`: all rows with their class
+        verify: the model on classes that are counted in the store
+        write: its rows in order ──▶ files ── check_written ──▶ grouped again, and compared
+        digest: weighted rows in memory, for reports
+
+The store answers each question with a query; nothing but counts and batches of rows leaves it.
+"""
 
 from __future__ import annotations
 

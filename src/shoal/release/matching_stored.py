@@ -1,13 +1,9 @@
-"""Releases in memory from the rows of an original and of its release, matched on disk.
-
-A released file with its original, both larger than memory, for metrics.
+"""A released file and its original, both larger than memory, as a release in memory for metrics.
 
 Rows are matched by a key, by position or by their values, as in memory. The distinct pairs of an
 original tuple and a published one become a weighted release. If these do not fit in memory, each
 column is counted on its own; if rows could be matched by their values only, cells are then counted
-without their originals.
-
-The cells of a released file as text, read from their distinct values.
+without their originals. Cells of the release are read from their distinct texts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """A release of a table that was anonymized partition by partition.
 
-partition ── PartitionWork ──▶ Outcome: entries of rows, texts, losses    in worker processes
-outcomes ───────────────────▶ PartitionedRelease: texts and `Figures`; the engine has the rows
+    partition ── PartitionWork ──▶ Outcome: entries of rows, texts, losses    in worker processes
+    outcomes ───────────────────▶ PartitionedRelease: texts and `Figures`; the engine has the rows
+
+Losses are means over the partitions: no process ever has all rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""How a release was produced: the run, the nodes it was chosen from, proofs and claims.
-
-Size of a release, counted in rows and in people.
+"""How a release was produced, and its size: run, candidate nodes, proof, claims, rows and people.
 
 Models count people and metrics count rows, so every summary of a release needs both.
 """

@@ -1,8 +1,10 @@
-"""What a release of distinct tuples publishes of all rows: the plan of their classes, their layout.
+"""What a release of distinct tuples publishes of all rows: their classes, their order, their cells.
 
-recodings of tuples ── quasi_cells ──▶ cells, sorted by their text
-── plan_of ─────▶ the class of each row, by maps or by joined tuples
-released rows ───────── lay_out ────▶ the canonical order, and the cells of every column
+    recodings of tuples ── quasi_cells ──▶ cells, sorted by their text
+                        ── plan_of ─────▶ the class of each row, by maps or by joined tuples
+    released rows ───────── lay_out ────▶ the canonical order, and the cells of every column
+
+The order is that of a table in memory, so that both write the same bytes.
 """
 
 from __future__ import annotations

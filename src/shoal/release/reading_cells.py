@@ -1,10 +1,8 @@
 """Read published texts in the forms that releases of any tool use.
 
 A value, a label of the column's hierarchy, `*`, ranges (`[20, 30[`, `20-30`, `>=90`), periods
-(`2024-03`), sets (`{a, b}`, `a|b`), masks (`284**`). A text may have several readings, in order of
-preference.
-
-Split published lists of values such as `a|b` or the inside of `{a, "b, c"}`.
+(`2024-03`), sets (`{a, b}`, `a|b`, also with quoted values), masks (`284**`). A text may have
+several readings, in order of preference.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Read the texts of a released column so that they cover the original values.
 
-The chosen readings of many texts, in arrays: a few bytes for each run of codes.
+The chosen readings of many texts are in arrays: a few bytes for each run of codes.
 """
 
 from __future__ import annotations

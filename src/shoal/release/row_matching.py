@@ -1,10 +1,8 @@
-"""Match released rows to original rows by their values, if there is no key and no common order.
+"""Match released rows to rows of their original, or of another file, by their values.
 
 A released row matches an original if its cells cover that row's quasi-identifiers and all unchanged
 columns are equal. Rows are matched one to one, so that every released row has an original; which of
 several matching originals it is cannot be known.
-
-Read released cells against another file than their original.
 
 Without the original, the meaning of a text can be ambiguous. Values of a text column may look like
 published forms (`*`, `{a, b}`, `12**`), so a cell there covers the values of all its readings; in

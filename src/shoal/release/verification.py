@@ -1,8 +1,7 @@
 """Verification: classes and coverage, derived again from the published values only.
 
-Only the owner knows which rows belong to one person, so people are counted with the original.
-
-The people of a stated population who fit released rows, by the published cells.
+Only the owner knows which rows belong to one person, so people are counted with the original. For
+models of a stated population, its people are fitted to the published cells.
 """
 
 from __future__ import annotations

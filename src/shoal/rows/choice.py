@@ -1,6 +1,10 @@
 """Where a table is anonymized: in memory, or on disk if it does not fit in the budget.
 
-Which methods run on a table whose rows stay on disk, and how.
+    file or files, memory, engine ── choose ──▶ Choice: in memory, in DuckDB or in Spark, and why
+    path or frame ──────────────── source_of ──▶ the rows of that engine
+
+`runs_on_disk` and its neighbours say which methods run on a table whose rows stay on disk, and how:
+on distinct tuples, on partitions, or on a sample.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Columns encoded from their distinct values, by the same rules as a table in memory.
+"""The columns of a source, encoded from their distinct values by the rules of a table in memory.
 
-The columns of a source, compared with what is asked of it before any row is read.
-
-People and households of a table whose rows stay where they are.
-
-Sampling weights of a table on disk: checked by their distinct values, and by person.
+names, types ── check_names ──▶ what is asked fits the source, before any row is read
+distinct values ── Encoder ───▶ `Encoded`: a column with one row for each value, and its codes
+tuples ── weighted_table ─────▶ a table of distinct tuples with their numbers, people, households
+weights ── WeightValues ──────▶ sampling weights, checked by distinct value and by person
 """
 
 from __future__ import annotations

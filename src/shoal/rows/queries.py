@@ -15,7 +15,8 @@ mean something else in either dialect. Where the dialects differ, a query avoids
 - nulls come last in DuckDB and first in Spark: every order says NULLS LAST;
 - DuckDB casts '1_000' to a number, and Spark '1d': our own pattern decides which texts are numbers;
 - patterns, whose escapes and end of text differ, are spelled by `Rows.matches`;
-- decimals are rounded, doubles printed and texts hashed differently: nothing casts or hashes cells.
+- decimals are rounded and doubles printed differently: only integers and such texts are cast;
+- hashes differ, and have 32 bits in Spark: they are used for linked rows alone, which DuckDB has.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Identifiers of a table on disk that are published in another form.
 
-Masked, rounded and limited identifiers become quasi-identifiers, which the guarantee covers. Others
-are replaced batch by batch; if they link the rows of a person, people are anonymized, as in memory.
-
-Identifiers in their published form, made outside of DuckDB and stored beside the encoded rows.
+    asked ── with_coarser_identifiers ──▶ masked, rounded and limited ones are quasi-identifiers
+    others ── publishers_of ───────────▶ `Publisher`: replaces cells, batch by batch, with the key
+    `Replacing` ── DuckDBReplacing ────▶ columns beside the encoded rows, and the people they link
 
 Batches of cells leave the database and their replacements come back, so that no statement and no
 working file has a key. Replaced columns are r0, r1, …, the numbers of linking values l0, l1, …, and
-raw cells, which are never stored, x0, x1, ….
+raw cells, which are never stored, x0, x1, …. If replaced identifiers link the rows of a person,
+people are anonymized, as in memory.
 """
 
 from __future__ import annotations

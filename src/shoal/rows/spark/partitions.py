@@ -1,6 +1,7 @@
-"""What executors run on partitions: the method, which needs Shoal, then words of its classes.
+"""Partitions of the rows of Spark: one task for each, as Arrow batches, stored with the results.
 
-Partitions of the rows of Spark: one task for each, as Arrow batches, stored with the results.
+    SparkPartitions.map ──── running ──▶ the method in executors, which need Shoal; rows, entries
+    SparkPartitions.joined ─ mapping ──▶ the words of the class of each row, from its entries
 
 If Spark loses a stored block, it computes the block again. A method that depends on time may then
 give another result, so all rows have a digest of the result of their partition: rows with another

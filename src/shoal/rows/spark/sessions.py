@@ -1,8 +1,6 @@
-"""Sessions of Spark: the one that runs already, or a new one for a master.
+"""Sessions of Spark: found or started for a master, with their errors and types in our terms.
 
-Errors of Spark, whose messages quote cells, as errors that do not.
-
-Types of Spark and of Arrow.
+Messages of Spark quote cells; `explained` turns them into errors that do not.
 """
 
 from __future__ import annotations
