@@ -1,9 +1,9 @@
 """Rows that are joined in one DuckDB database: tables linked by keys, or two versions of a file.
 
-`LinkedEngine` has one of several tables, each in a schema. Its `texts` are its keys and foreign keys
-as text (t0, t1, …), `keys` the number, text and person of each key, and `links` the rows with the
-numbers of the keys that they refer to (f0, f1, …) and their person. A number is a position; larger
-ones are keys of no row.
+`LinkedEngine` has one of several tables, each in a schema. Its `texts` are its keys and foreign
+keys as text (t0, t1, …), `keys` the number, text and person of each key, and `links` the rows with
+the numbers of the keys that they refer to (f0, f1, …) and their person. A number is a position;
+larger ones are keys of no row.
 
 `JoinedFiles` has an original and its release, joined once by a key or by their position. Columns of
 the release get a name of their own. Every original row is kept, also without a released one.
