@@ -249,7 +249,7 @@ class Published:
         plan = replace(self._plan, dropped=[word[left_out] for word in counts.words])
         people = self.table.engine.release(plan).total.people
         assert people is not None
-        return int(people[0])
+        return people
 
     @cached_property
     def classes(self) -> CountedClasses:
@@ -288,8 +288,8 @@ class Published:
         classes, total = self.classes, self._rows.total
         blank = np.zeros(len(classes), dtype=np.int32)
         units = (
-            None if counts is None else Unit((what,), blank, int(counts[0]))
-            for what, counts in ((PERSON, total.people), (HOUSEHOLD, total.households))
+            None if count is None else Unit((what,), blank, count)
+            for what, count in ((PERSON, total.people), (HOUSEHOLD, total.households))
         )
         person, household = units
         return replace(classes.table, person=person, household=household)
@@ -360,7 +360,7 @@ def _marginals(
     by_value = {name: rows.people_with(name, c.domain) for name, c in columns.items()}
     every = (*others, *columns.values())
     empty = tuple(column.take(np.zeros(0, dtype=np.int64)) for column in every)
-    return Marginals(empty, total=int(people[0]), by_value=by_value)
+    return Marginals(empty, total=people, by_value=by_value)
 
 
 def baseline_on_disk(

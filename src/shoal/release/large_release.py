@@ -99,7 +99,7 @@ class LargeRelease(Release):
 
     def __repr__(self) -> str:
         made = f"LargeRelease({self.run.method or 'by hand'}, {self.model}"
-        suppressed = self.source.records - self._total.rows[0]
+        suppressed = self.source.records - self._total.rows
         return f"{made}, rows={self.source.records}, suppressed={suppressed})"
 
     def published_rows(self, *, text: bool) -> tuple[Mapping[str, Cells], Any]:
@@ -252,9 +252,9 @@ class LargeRelease(Release):
         if cells != "text":
             raise InputError("a release that stays on disk has cells='text' only; write it instead")
         layout = lay_out(self, text=False)
-        if self._total.rows[0] * len(self.source.published) * 16 > self.source.budget.size:
+        if self._total.rows * len(self.source.published) * 16 > self.source.budget.size:
             raise InputError(
-                f"the release has {self._total.rows[0]:,} rows, too many for "
+                f"the release has {self._total.rows:,} rows, too many for "
                 f"{self.source.budget} of memory; write it to a file or folder"
             )
         tables = list(self._batches(layout))
@@ -302,7 +302,7 @@ class LargeRelease(Release):
             return checked
         layout = lay_out(self, text=text, escape=escape_formulas and text)
         with staged(path, force=force, parts=parts) as staging:
-            staging.write(self._batches(layout), layout.schema, int(self._total.rows[0]))
+            staging.write(self._batches(layout), layout.schema, self._total.rows)
             return self.check_written(staging, layout, text=text)
 
     def _batches(self, layout: Layout) -> Iterator[Any]:

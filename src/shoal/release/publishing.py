@@ -99,7 +99,7 @@ def _used(release: LargeRelease, released: Any, name: str) -> Codes:
     A value of more rows than are suppressed is surely released.
     """
     counts = release.source.encoded[name].counts
-    lost = release.source.records - int(released.total.rows[0])
+    lost = release.source.records - released.total.rows
     sure = np.flatnonzero(counts > lost)
     unsure = np.flatnonzero((counts > 0) & (counts <= lost))
     if len(unsure):

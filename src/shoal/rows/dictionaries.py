@@ -342,8 +342,7 @@ class WeightValues:
         rows = engine.release(Plan(packing, {self.column: same.astype(np.int32)}))
         counted = rows.count_classes()
         assert counted.people is not None
-        assert rows.total.people is not None
-        if int(counted.people.sum()) != int(rows.total.people[0]):
+        if int(counted.people.sum()) != rows.total.people:
             raise InputError(
                 f"{file}: column {self.column!r} is the sampling weight, but some people have rows "
                 "with different weights; a weight belongs to a person, so give all rows of a "

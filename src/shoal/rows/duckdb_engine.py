@@ -46,7 +46,7 @@ from shoal.rows.store import (
     Encoding,
     Filled,
     Plan,
-    RowCounts,
+    Totals,
     Tuples,
     Values,
 )
@@ -70,7 +70,7 @@ class DuckDBEngine:
         self._places = places_of(scan.names)
         self._columns: dict[str, str] = {}  # the encoded column of each name
         self._known: dict[str, Values] = {}  # the distinct values that were asked for
-        self._encoding: tuple[Encoding, RowCounts] | None = None  # what is encoded, and its rows
+        self._encoding: tuple[Encoding, Totals] | None = None  # what is encoded, and its rows
         self._encoded: EncodedRows  # after `encode`
         self._profiles = Profiles(self._session)
         self._source = self._open()
@@ -145,7 +145,7 @@ class DuckDBEngine:
         ).to_pylist()[0]
         return Filled(found["n"], found["filled"], found["words"] or 0)
 
-    def encode(self, encoding: Encoding) -> RowCounts:
+    def encode(self, encoding: Encoding) -> Totals:
         """Encode all rows, and count them; the same encoding again costs nothing."""
         if self._encoding is not None and self._encoding[0].equals(encoding):
             return self._encoding[1]
@@ -192,7 +192,7 @@ class DuckDBEngine:
             {unit: [unit] for unit in units},
             self._columns.get(LINKED),
         )
-        self._encoding = encoding, RowCounts(rows, counts.get(PERSON), counts.get(HOUSEHOLD))
+        self._encoding = encoding, Totals(rows, counts.get(PERSON), counts.get(HOUSEHOLD))
         return self._encoding[1]
 
     def _encode(self, encoding: Encoding, cells: list[str], joins: list[str]) -> None:

@@ -35,8 +35,8 @@ from shoal.rows.store import (
     Encoding,
     Engine,
     Links,
-    RowCounts,
     Source,
+    Totals,
     Tuples,
     Values,
 )
@@ -265,7 +265,7 @@ class LargeTable:
         return self.counts.rows
 
     @cached_property
-    def counts(self) -> RowCounts:
+    def counts(self) -> Totals:
         """The numbers of rows, people and households, once they are encoded."""
         units = self._request.units
         if not units["person"] and not units["rows_are_people"]:

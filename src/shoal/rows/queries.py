@@ -31,7 +31,7 @@ import pyarrow as pa
 
 from shoal.files.writing import FORMULA, IS_NUMBER, NUMBER, rank_values
 from shoal.rows.packing import Packing
-from shoal.rows.store import HOUSEHOLD, LINKED, PERSON, Counted, Facts, Order, Plan, Tuples
+from shoal.rows.store import HOUSEHOLD, LINKED, PERSON, Counted, Facts, Order, Plan, Totals, Tuples
 from shoal.support.arrays import Codes, Counts
 from shoal.support.progress import report
 from shoal.table.encoding import is_text
@@ -180,11 +180,12 @@ class Released:
         return ", ".join(["count(*) AS n", *units])
 
     @cached_property
-    def total(self) -> Counted:
-        """The numbers of released rows, people and households, as one class."""
+    def total(self) -> Totals:
+        """The numbers of released rows, people and households."""
         if not self._units:
-            return Counted([], np.array([self.count_classes().rows.sum()]))
-        return counted_of(self.rows.arrow(f"SELECT {self._counting} FROM {{rows}}"), 0)
+            return Totals(int(self.count_classes().rows.sum()))
+        found = self.rows.arrow(f"SELECT {self._counting} FROM {{rows}}").to_pylist()[0]
+        return Totals(found["n"], found.get(PERSON), found.get(HOUSEHOLD))
 
     def used(self, name: str, unsure: Codes) -> Codes:
         """Return which of some codes of a column occur in the released rows."""

@@ -136,8 +136,8 @@ class Encoding:
 
 
 @dataclass(frozen=True)
-class RowCounts:
-    """The numbers of encoded rows, people and households; None if no column identifies them."""
+class Totals:
+    """The numbers of rows, people and households; None if no column identifies them."""
 
     rows: int
     people: int | None = None
@@ -299,7 +299,7 @@ class Engine(Protocol):
         identifiers: columns whose values are only counted, however many there are.
         """
 
-    def encode(self, encoding: Encoding) -> RowCounts:
+    def encode(self, encoding: Encoding) -> Totals:
         """Encode all rows, and count them."""
 
     def tuples(
@@ -373,7 +373,7 @@ class Counting:
 
     classes: counts them, by the codes of a further column if one is named.
     with_value: counts their people with a value of a column; None if each row is one person.
-    cells: the published cells of each quasi-identifier. total: the whole release as one class.
+    cells: the published cells of each quasi-identifier. total: of all classes.
     codes: for each sensitive column the code of each counted value, if they differ.
     count_people: counts the different people of some classes, in the order of `order_of`.
     """
@@ -381,7 +381,7 @@ class Counting:
     classes: Callable[[str | None], Counted]
     with_value: Callable[[str, int], Counted] | None
     cells: Mapping[str, Any]
-    total: Counted
+    total: Totals
     codes: Mapping[str, Codes] | None = None
     count_people: Callable[[Bools], int] | None = None
 
@@ -412,8 +412,8 @@ def counted_classes(
         whole.rows[order],
         None if whole.people is None else whole.people[order],
         None if whole.households is None else whole.households[order],
-        None if total.people is None else int(total.people[0]),
-        None if total.households is None else int(total.households[0]),
+        total.people,
+        total.households,
         people,
         rows,
         with_value,

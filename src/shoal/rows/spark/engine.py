@@ -35,7 +35,7 @@ from shoal.rows.store import (
     Encoding,
     Filled,
     Plan,
-    RowCounts,
+    Totals,
     Tuples,
     Values,
 )
@@ -149,7 +149,7 @@ class SparkEngine:
             found = self._rows.agg(*asked).toArrow().to_pylist()[0]
         return Filled(found["n"], found["filled"], found["words"] or 0)
 
-    def encode(self, encoding: Encoding) -> RowCounts:
+    def encode(self, encoding: Encoding) -> Totals:
         """Encode all rows, and count them."""
         report("encode", 0, None)
         self.close()
@@ -190,7 +190,7 @@ class SparkEngine:
                     "in or remove these rows"
                 )
 
-    def _check_encoded(self, packing: Packing) -> RowCounts:
+    def _check_encoded(self, packing: Packing) -> Totals:
         """Check that every row was encoded, and count them."""
         f = functions()
         lost = f.lit(False)
@@ -203,7 +203,7 @@ class SparkEngine:
         before = self._rows.count() if self._seen is None else self._seen
         if found["lost"] or found["n"] != before:
             raise InputError(f"{self._scan.name}: was changed while it was read; start again")
-        return RowCounts(found["n"], found.get(PERSON), found.get(HOUSEHOLD))
+        return Totals(found["n"], found.get(PERSON), found.get(HOUSEHOLD))
 
     def tuples(
         self,

@@ -37,7 +37,7 @@ Check = Callable[[Staging], Any]  # raises an error if the written parts are not
 
 def write_in_parts(layout: Layout, staging: Staging) -> None:
     """Let the executors write the released rows in order, and record the parts."""
-    folder, total = str(staging.place), int(layout.rows.total.rows[0])
+    folder, total = str(staging.place), layout.rows.total.rows
     report("write", 0, total)
     with explained("sort the released rows"):
         rows = _sorted(layout)
@@ -182,7 +182,7 @@ def write_parts(path: str | Path, layout: Layout, check: Check, *, force: bool) 
 
 def _write(layout: Layout, address: str) -> int:
     """Let the executors write the rows, and return their number."""
-    rows = int(layout.rows.total.rows[0])
+    rows = layout.rows.total.rows
     report("write", 0, rows)
     with explained("write the released rows"):
         published_frame(layout).write.option("compression", "zstd").parquet(address)
