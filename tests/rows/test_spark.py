@@ -244,7 +244,7 @@ def test_nulls_nan_and_empty_texts_are_one_missing_value(spark, tmp_path):
 @pytest.mark.parametrize("joined", [False, True])
 def test_partitions_give_the_release_that_duckdb_gives(joined, frame, tmp_path, monkeypatch):
     """Dictionaries and entries that are too large for every task are joined with the rows."""
-    from shoal.rows.spark import columns as encoding
+    from shoal.rows.spark import codes as encoding
     from shoal.rows.spark import partitions
 
     if joined:
