@@ -41,7 +41,7 @@ from shoal.rows.choice import (
     runs_on_partitions,
     runs_on_tuples,
 )
-from shoal.rows.dictionaries import weighted_table
+from shoal.rows.dictionaries import stand_in, weighted_table
 from shoal.rows.layout import Cells
 from shoal.rows.packing import Packing
 from shoal.rows.partitions import Partition, PublishedTexts, bins, cut
