@@ -593,13 +593,52 @@ def test_inspect_writes_the_schema_that_it_suggests(shoal, folder):
         assert shoal("inspect", "visits.csv", "-o", wrong, "--force").status == 2
 
 
-def test_inspect_tells_what_is_to_be_stated(shoal, folder):
+def test_inspect_reads_numbers_and_dates_as_they_are_written(shoal, folder):
     (folder / "visits.csv").write_text(
         "wann;kosten\n" + "".join(f"{i + 1:02}.03.2024;{i},50\n" for i in range(20))
     )
-    shown = shoal("inspect", "visits.csv").out
-    assert "wann: dates: add --dates DD.MM.YYYY" in shown
-    assert "kosten: numbers with a decimal comma: add --decimal ," in shown
+    shown = shoal("inspect", "visits.csv", "-o", "visits.yaml").out
+    assert "the file was read with dates 'DD.MM.YYYY', decimal ','" in " ".join(shown.split())
+    schema = yaml.safe_load((folder / "visits.yaml").read_text())
+    assert schema["file"] == {"delimiter": ";", "decimal": ",", "dates": "DD.MM.YYYY"}
+    command = shown.strip().splitlines()[-1].split()[1:]
+    assert shoal(*command).status == 0
+    assert (folder / "visits-anonymous.csv").exists()
+    assert "visits-anonymous-2.csv" in shoal("inspect", "visits.csv", "-o", "b.yaml").out
+
+
+def test_a_comma_that_may_separate_thousands_is_asked_about(shoal, folder):
+    (folder / "pay.csv").write_text("pay;age\n" + "1,234;31\n12,500;32\n" * 9)
+    shown = " ".join(shoal("inspect", "pay.csv").out.split())
+    assert "pay: numbers with a decimal comma: add --decimal ," in shown
+    assert "was read with" not in shown
+
+
+def test_dates_of_two_readings_are_asked_about(shoal, folder):
+    (folder / "visits.csv").write_text("seen,age\n" + "03/04/2024,31\n04/05/2024,32\n" * 9)
+    shown = " ".join(shoal("inspect", "visits.csv").out.split())
+    assert "seen: dates: add --dates DD/MM/YYYY or --dates MM/DD/YYYY" in shown
+    assert "was read with" not in shown
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["ticket,fare", *(f"T{i % 30},{i / 7:.4f}" for i in range(60))],  # a number that repeats
+        ["patient_id,age", *(f"{'' if i == 7 else i % 30},{i % 9}" for i in range(60))],
+        ["salt,empty", *(f"{i % 5}," for i in range(60))],  # nothing that is surely known
+        [" age , sex ", *(f" {i % 9} , {'fm'[i % 2]} " for i in range(60))],
+        ["age,sex", "31,f", "32,m", "33,f"],  # fewer than five people
+        ["name,born", *(f"Ann Lee,{1 + i % 12}/{13 + i % 9}/{1950 + i % 40}" for i in range(60))],
+    ],
+)
+def test_the_command_that_inspect_prints_runs(shoal, folder, rows):
+    (folder / "t.csv").write_text("\n".join(rows) + "\n")
+    found = parsed(shoal("inspect", "t.csv", "--json"))
+    for command in found["commands"]:
+        outcome = shoal(*shlex.split(command)[1:])
+        assert outcome.status == 0, outcome.err
+    assert (folder / "t-anonymous.csv").exists()
 
 
 @pytest.mark.parametrize("command", EXAMPLES)

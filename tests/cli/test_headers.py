@@ -56,7 +56,11 @@ def test_inspect_names_codes_that_may_mean_missing(shoal, folder):
     rows = "".join(f"{20 + i % 4},{'?' if i % 3 else SECRET}\n" for i in range(12))
     (folder / "coded.csv").write_text(f"age,town\n{rows}")
     found = shoal("inspect", "coded.csv")
-    assert "town: ? in 8 cells may mean a missing value: add --missing '?'" in found.out
+    assert "town: ? was read as a missing value, as the schema states" in found.out
+    assert "missing: ['?']" in found.out
     assert SECRET not in found.out
-    found = shoal("inspect", "coded.csv", "--missing", "?")
+    (folder / "coded.csv").write_text(f"age,town\n{rows.replace('?', 'unknown')}")
+    found = shoal("inspect", "coded.csv")
+    assert "town: unknown in 8 cells may mean a missing value: add --missing unknown" in found.out
+    found = shoal("inspect", "coded.csv", "--missing", "unknown")
     assert "may mean" not in found.out

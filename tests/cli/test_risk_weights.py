@@ -74,7 +74,7 @@ def test_inspect_suggests_a_sampling_weight(shoal, folder):
     found = parsed(shoal("inspect", "survey.csv", "--json"))
     roles = {column["name"]: column["role"] for column in found["columns"]}
     assert roles["sampling_weight"] == "weight"
-    assert roles["weight"] == "quasi"  # of a body
+    assert roles["weight"] == "leave out"  # of a body, exact to each person
 
 
 def test_a_population_file_is_compared_with_the_release(shoal, folder):

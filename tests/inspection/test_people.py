@@ -109,9 +109,40 @@ def test_people_are_counted_who_stand_out():
 
 
 def test_a_row_without_a_person_is_one_of_its_own():
-    found = describe(pa.table({"patient_id": ["a", "a", None, None], "age": [1, 1, 2, 2]}), ["age"])
+    data = pa.table({"patient_id": ["a", "a", None, None], "age": [1, 1, 2, 2]})
+    found = describe(data, ["age"], person=["patient_id"])
     assert found["people"] == 3
     assert found["combinations"][0]["smallest"] == 1
+
+
+def test_a_person_column_with_missing_cells_is_not_declared():
+    found = described(patient_id=["a", "a", None, None], age=[1, 1, 2, 2])
+    assert (found["person"], found["rows_are_people"]) == ([], True)
+    (hint,) = (hint for hint in found["hints"] if hint["columns"] == ["patient_id"])
+    assert "2 rows have no value" in hint["hint"]
+    assert "person='patient_id'" in hint["hint"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("job_title", ["nurse", "nurse", "head cook", "head cook"]),
+        ("first_name", ["ann", "ann", "bob", "bob"]),
+        ("station_id", [1, 1, 2, 2]),
+        ("town", ["New York", "New York", "Los Angeles", "Los Angeles"]),
+    ],
+)
+def test_titles_first_names_and_places_are_no_people(name, values):
+    found = described(**{name: values}, age=[1, 2, 3, 4])
+    assert (found["person"], found["people"]) == ([], 4)
+
+
+def test_full_names_that_repeat_are_the_people():
+    names = ["Ann Lee", "Bob Ray"] * 20
+    assert described(player_name=names, age=[30, 41] * 20)["person"] == ["player_name"]
+    homonyms = [f"Ann Lee {i}" for i in range(39)] + ["Ann Lee 0"]
+    found = described(player_name=homonyms, age=[30, 41] * 20)
+    assert (found["person"], found["rows_are_people"]) == ([], True)
 
 
 def test_what_is_stated_counts_before_what_is_found():

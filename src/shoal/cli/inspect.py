@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -64,10 +65,9 @@ def inspect(
     categories; the screen shows no values. Bounds are never taken from the data: a comment in the
     schema asks for them.
     """
-    from shoal.files.formats import guesses_of
-    from shoal.files.reading import read_arrow
     from shoal.files.requests import check_dates
     from shoal.inspection import describe, suggest_schema
+    from shoal.inspection.reading import read_well
 
     check_readable(file)
     columns, trees = roles.columns, hierarchies_of(hierarchy)
@@ -75,7 +75,8 @@ def inspect(
         _check_schema(output, force=force)
     stated = {**roles.known.file, **form.stated}
     with notes():
-        data = read_arrow(file, _form(columns, stated), expected=_expected(roles, columns))
+        read = read_well(file, _form(columns, stated), _expected(roles, columns))
+    data = read.data
     with about(file):
         check_dates(data, stated.get("dates"))
     guarded = {
@@ -94,14 +95,75 @@ def inspect(
         found = describe(
             data, others, guarded, sampling_fraction, insensitive=unchecked, **_units(roles)
         )
-    written = {**guesses_of(data), **stated}
+    found = read.declared(found)
+    found["hints"] = [*read.hints, *found["hints"]]
+    for column in found["columns"]:
+        if role := roles.stated.get(column["name"]):
+            column |= {"role": role, "reason": "stated"}
+    found["rows_are_people"] |= roles.rows_are_people
+    written = {**found.pop("file"), **stated}
+    commands = _commands(file, found, {**_given(roles), **form.stated}, output)
     if output is not None:
         with replace_file(output, force=force) as temporary:
             temporary.write_text(suggest_schema(found, written), encoding="utf-8")
     shown = [{k: v for k, v in each.items() if k != "values"} for each in found["columns"]]
     schema = suggest_schema(found, written, list_values=False)
-    described: dict[str, Any] = {**found, "columns": shown, "schema": schema}
+    described: dict[str, Any] = {
+        **found,
+        "columns": shown,
+        "schema": schema,
+        "commands": commands,
+    }
     emit(json, described, lambda: _show(described, file, output))
+
+
+def _commands(
+    file: Path, found: dict[str, Any], stated: dict[str, Any], output: Path | None
+) -> list[str]:
+    """Return the commands that write the schema, if it is not, and the release."""
+    from shlex import join
+
+    from shoal.inspection.roles import releasable
+
+    if not releasable(found):
+        return []
+    lines = []
+    source = str(file)
+    if output is None:
+        output = _free(f"{file.stem}.yaml")
+        lines.append(join(["shoal", "inspect", source, *_as_options(stated), "-o", str(output)]))
+    release = _free(f"{file.stem}-anonymous{'.parquet' if file.suffix == '.parquet' else '.csv'}")
+    counted = ["--rows-are-people"] if found["rows_are_people"] else []
+    k = str(min(5, found["people"]))
+    last = ["--schema", str(output), *counted, "-k", k, "-o", str(release)]
+    return [*lines, join(["shoal", "anonymize", source, *last])]
+
+
+def _given(roles: Roles) -> dict[str, Any]:
+    """Return the options that state roles and units, as far as they are given."""
+    return {field.name: value for field in fields(roles) if (value := getattr(roles, field.name))}
+
+
+def _as_options(stated: dict[str, Any]) -> list[str]:
+    """Return settings of the file format as command-line options."""
+    options = []
+    for name, value in stated.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            options.append(f"--{flag}" if value else f"--no-{flag}")
+            continue
+        for each in value if isinstance(value, tuple) else (value,):
+            options += [f"--{flag}", str(each)]
+    return options
+
+
+def _free(name: str) -> Path:
+    """Return a path in the current folder at which nothing lies."""
+    path, number = Path(name), 2
+    while path.exists():
+        path = Path(name).with_stem(f"{Path(name).stem}-{number}")
+        number += 1
+    return path
 
 
 def _form(columns: dict[str, dict[str, Any]], stated: dict[str, Any]) -> Format:
@@ -144,7 +206,8 @@ def _spec(name: str, known: dict[str, Any], trees: dict[str, Any]) -> dict[str, 
 def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
     out.print(f"{data['about']}; the roles are suggestions\n", soft_wrap=True)
     columns = grid("column", "type", "values", "missing", "role", "reason")
-    columns.columns[-1].no_wrap = True  # reasons are short
+    for fixed in columns.columns[:-1]:
+        fixed.no_wrap = True
     for column in data["columns"]:
         columns.add_row(
             column["name"],
@@ -181,12 +244,16 @@ def _show(data: dict[str, Any], file: Path, output: Path | None) -> None:
         out.print(
             f"\nschema written to {output}: check every role and type, then run", soft_wrap=True
         )
-        release = file.with_name(f"anonymous{'.parquet' if file.suffix == '.parquet' else '.csv'}")
-        out.print(f"  shoal anonymize {file} --schema {output} -k 5 -o {release}", soft_wrap=True)
-        return
-    out.print("\na schema to start from (check every role; -o FILE.yaml writes it):\n")
-    for line in data["schema"].split("\n"):
-        out.print(line, soft_wrap=True)
+    else:
+        out.print("\na schema to start from (check every role; -o FILE.yaml writes it):\n")
+        for line in data["schema"].split("\n"):
+            out.print(line, soft_wrap=True)
+        if data["commands"]:
+            out.print("write it, check every role and type, then anonymize the table:")
+    for line in data["commands"]:
+        out.print(f"  {line}", soft_wrap=True)
+    if not data["commands"]:
+        out.print("no release is possible: all columns identify people or are left out")
 
 
 def _show_hints(hints: list[dict[str, Any]]) -> None:

@@ -242,6 +242,8 @@ KINDS = (  # the first kind that fits a part of a text wins
     Kind("name", _TITLED_NAME),
 )
 
+_MAY_PASS = {"payment card", "German tax number", "NHS number", "Dutch citizen number"}
+
 
 def find_identifiers(text: str) -> list[tuple[int, int, str]]:
     """Return the start, end and kind of each identifier in a text, in order, without overlaps.
@@ -287,6 +289,11 @@ def count_identifiers(cells: Any) -> dict[str, int]:
     ):
         for kind in {kind for _, _, kind in find_identifiers(text)}:
             found[kind] = found.get(kind, 0) + count * step
+    bare = pc.match_substring_regex(texts, r"^[0-9][0-9 \-]*$")
+    numbers = step * (pc.sum(counts.filter(bare)).as_py() or 0)
+    for kind in _MAY_PASS & set(found):  # numbers of anything, some of which pass the check
+        if 2 * found[kind] < numbers:
+            del found[kind]
     order = list(dict.fromkeys(kind.name for kind in KINDS))
     filled = len(plain) - plain.null_count
     return {kind: min(found[kind], filled) for kind in order if kind in found}

@@ -23,8 +23,9 @@ import pyarrow as pa
 from shoal.errors import InputError, unknown
 from shoal.identifiers.content import count_identifiers
 from shoal.inspection.hints import misread_texts, noticed, padded, recognized
+from shoal.inspection.people import find_people
 from shoal.inspection.recipes import is_coded, suggest_hierarchies, suggest_recipe
-from shoal.inspection.roles import find_people, suggest_role
+from shoal.inspection.roles import Suggestion, suggest_roles
 from shoal.inspection.schemas import suggest_order, suggest_schema, suggest_type, suggest_values
 from shoal.inspection.shapes import Codes, find_codes
 from shoal.risk import checks, identifying_columns, population_uniqueness
@@ -109,8 +110,10 @@ def describe(
     for index, name in enumerate(data.column_names):
         report("columns", index, data.num_columns)
         encoded[name] = _encode(name, data.column(name))
+    contains = {name: count_identifiers(data.column(name)) for name in data.column_names}
+    suggested = suggest_roles(encoded, contains)
     columns = [
-        _column(name, data.column(name), encoded[name], data.column_names)
+        _column(name, data.column(name), encoded[name], suggested[name], contains[name])
         for name in data.column_names
     ]
     people = find_people(data, columns, person, household, rows_are_people=rows_are_people)
@@ -180,7 +183,7 @@ def _roles_of(
     insensitive: Sequence[str],
 ) -> dict[str, Role]:
     """Return the role of each column: the stated one, else the suggested one."""
-    roles = {column["name"]: Role(column["role"]) for column in columns}
+    roles = {c["name"]: Role(c["role"]) for c in columns if c["role"] in list(Role)}
     roles |= dict.fromkeys(quasi, Role.QUASI) | dict.fromkeys(sensitive, Role.SENSITIVE)
     return roles | dict.fromkeys(insensitive, Role.INSENSITIVE)
 
@@ -223,12 +226,15 @@ def _encode(name: str, cells: Any) -> Column | None:
         return None
 
 
-def _column(name: str, cells: Any, column: Column | None, names: Sequence[str]) -> dict[str, Any]:
+def _column(
+    name: str,
+    cells: Any,
+    column: Column | None,
+    suggested: Suggestion,
+    contains: Mapping[str, int],
+) -> dict[str, Any]:
     distinct = 0 if column is None else column.known
-    role, reason = suggest_role(name, column, names)
-    contains = count_identifiers(cells)
-    if role is not Role.IDENTIFIER and _is_identifying(contains, len(cells) - cells.null_count):
-        role, reason = Role.IDENTIFIER, f"{next(iter(contains))} in its cells"
+    role = suggested.role
     codes = Codes() if role is Role.IDENTIFIER else find_codes(column)
     order = suggest_order(column, role, codes.rows)
     recipe = None
@@ -248,7 +254,7 @@ def _column(name: str, cells: Any, column: Column | None, names: Sequence[str]) 
         "missing": cells.null_count,
         "filled": len(cells) - cells.null_count,
         "role": str(role),
-        "reason": reason,
+        "reason": suggested.reason,
         "hierarchy": recipe,
         "declare": _declared(cells.type, distinct, is_category, kind),
         "values": values,
@@ -256,11 +262,6 @@ def _column(name: str, cells: Any, column: Column | None, names: Sequence[str]) 
         "codes": codes,
         "contains": contains,
     }
-
-
-def _is_identifying(contains: Mapping[str, int], filled: int) -> bool:
-    """Return whether one cell in ten contains an identifier; dates alone are no reason."""
-    return any(10 * count >= filled for kind, count in contains.items() if kind != "date")
 
 
 def _declared(kind: Any, distinct: int, is_category: bool, order: str) -> str | None:

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from shoal.files.csv_files import BLANKS
 from shoal.files.formats import Notation, date_pattern, number_pattern
-from shoal.inspection.roles import People
+from shoal.inspection.concepts import NUMBER, PERSON_NUMBER, means
+from shoal.inspection.people import People
 from shoal.inspection.shapes import Codes, offer_codes
 from shoal.support.wording import counted, option, rows_about
 from shoal.table.column import Column
@@ -40,8 +41,9 @@ def noticed(
     codes: for each column, the codes that may mean missing.
     """
     known = [column for column in encoded.values() if column is not None]
+    numbered = any(means(name, PERSON_NUMBER, NUMBER) for name in encoded)
     offered = [_hint(columns, text) for columns, text in offer_codes(codes, encoded)]
-    return [*_repeated(known), *_people(people), *offered]
+    return [*(_repeated(known) if numbered else ()), *_people(people), *offered]
 
 
 def recognized(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -61,6 +63,7 @@ def recognized(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _repeated(known: Sequence[Column]) -> list[dict[str, Any]]:
+    """Return how many rows repeat; without numbers of records, rows may be equal by chance."""
     if not known or not len(known[0]):
         return []
     alike = len(known[0]) - len(group([c.codes for c in known], [c.domain for c in known]).first)
@@ -76,13 +79,20 @@ def _people(people: People) -> list[dict[str, Any]]:
         rows = rows_about(people.rows, people.people)
         text = f"{rows}; k counts people, so check that this column identifies them"
         return [_hint(people.person, text)]
-    if people.repeated is not None:
+    if (found := people.repeated) is not None:
+        blank = people.rows - found.filled
+        if blank and means(found.column, PERSON_NUMBER):
+            text = (
+                f"identifies people, but {counted(blank, 'row has', 'rows have')} no value in it, "
+                f"so rows are counted: fill them in and add {option('person', found.column)}"
+            )
+            return [_hint([found.column], text)]
         text = (
             "an identifier that repeats: declare the column that identifies people with "
             f"{option('person')}, or state with {option('rows_are_people', True)} that every row "
             "is a different person"
         )
-        return [_hint([people.repeated], text)]
+        return [_hint([found.column], text)]
     return []
 
 
@@ -111,6 +121,7 @@ def misread_texts(data: Any, codes: Mapping[str, Codes]) -> list[dict[str, Any]]
     codes: for each column to examine, the codes that may mean missing; they are ignored.
     """
     by_hint: dict[str, list[str]] = {}
+    options: dict[str, dict[str, str]] = {}
     for name, coded in codes.items():
         cells = data.column(name)
         if not is_text(cells.type):
@@ -119,13 +130,17 @@ def misread_texts(data: Any, codes: Mapping[str, Codes]) -> list[dict[str, Any]]
         # the first rows decide whether the whole column is worth examining
         if _looks_like(without_codes(cells.slice(0, _SAMPLE_ROWS), missing).unique()) is None:
             continue
-        if hint := _looks_like(without_codes(cells, missing).unique()):
+        if seen := _looks_like(without_codes(cells, missing).unique()):
+            hint, options[hint] = seen
             by_hint.setdefault(hint, []).append(name)
-    return [_hint(names, hint) for hint, names in by_hint.items()]
+    return [{**_hint(names, hint), "options": options[hint]} for hint, names in by_hint.items()]
 
 
-def _looks_like(values: Any) -> str | None:
-    """Return how to read text values as numbers or dates, or None if they are only text."""
+def _looks_like(values: Any) -> tuple[str, dict[str, str]] | None:
+    """Return how to read text values as numbers or dates, or None if they are only text.
+
+    The options are those that read all values, and that are not one of several ways.
+    """
     values = values.drop_null().cast(pa.large_string())
     if len(values) < 2:
         return None
@@ -134,18 +149,22 @@ def _looks_like(values: Any) -> str | None:
         return None
     for what, pattern in _PLAIN.items():
         if share := _share(values, pattern):
-            return f"{what}, {_but(share, values)}" if share < 1 else None
+            return (f"{what}, {_but(share, values)}", {}) if share < 1 else None
     trimmed = pc.utf8_trim_whitespace(values)
     if _share(trimmed, _PLAIN["numbers"]):
-        return f"numbers with spaces around them: add {option('trim', True)}"
+        return f"numbers with spaces around them: add {option('trim', True)}", {}
     comma = _share(values, number_pattern(","))
     if comma and pc.any(pc.match_substring(values, ",")).as_py():
-        return f"numbers with a decimal comma{_except(comma, values)}: add {option('decimal', ',')}"
+        hint = f"numbers with a decimal comma{_except(comma, values)}: add {option('decimal', ',')}"
+        places = pc.match_substring_regex(values, r",([0-9]{1,2}|[0-9]{4,})$")
+        sure = comma == 1 and pc.any(places).as_py()  # 1,234 may be a thousand
+        return hint, {"decimal": ","} if sure else {}
     orders = [order for order in _DATES if _is_calendar(values, order)]
     if orders:
         share = _share(values, date_pattern(orders[0]))
         asked = " or ".join(option("dates", order) for order in orders)
-        return f"dates{_except(share, values)}: add {asked}"
+        sure = {"dates": orders[0]} if share == 1 and len(orders) == 1 else {}
+        return f"dates{_except(share, values)}: add {asked}", sure
     return None
 
 

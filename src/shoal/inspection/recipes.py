@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.inspection import roles
-from shoal.inspection.shapes import Shape, is_fractional
+from shoal.inspection.concepts import DEGREES, KIND, NUMBER, PERSON_NUMBER, means
+from shoal.inspection.shapes import Shape
 from shoal.support.file_names import file_names
 from shoal.support.wording import folded_name
 from shoal.table.column import Column, Kind
@@ -71,12 +71,12 @@ def suggest_recipe(column: Column, missing: Collection[str] = ()) -> dict[str, A
     if not len(numbers):
         return None
     span = _distance(column, numbers.min(), numbers.max())
-    if roles.is_degrees(column.name) and span > 2 * _DEGREES[0]:
+    if means(column.name, DEGREES) and span > 2 * _DEGREES[0]:
         return {"intervals": [width for width in _DEGREES if width < span]}
     # widths follow the range of most rows, so that a few extreme values do not widen all intervals
     low, high = np.quantile(numbers, _USUAL)
     usual = _distance(column, low, high) or span
-    widths = _widths(span, usual, whole=not is_fractional(column.values.type))
+    widths = _widths(span, usual, whole=not Shape.of(column).has_decimals)
     return {"intervals": widths} if len(widths) > 1 else None
 
 
@@ -93,9 +93,12 @@ def is_coded(column: Column) -> bool:
     """
     if not pa.types.is_integer(column.values.type):
         return False
-    named = roles.is_number_or_name(column.name) or roles.is_class(column.name)
-    counts = roles.is_count(column.name)
-    return named and not counts and Shape.of(column).is_category
+    return means(column.name, KIND, NUMBER, PERSON_NUMBER) and Shape.of(column).is_category
+
+
+def has_code_digits(column: Column) -> bool:
+    """Return whether the values are codes with the same number of digits, such as postcodes."""
+    return _code_digits(column.name, column.values[: column.known]) is not None
 
 
 def _code_digits(name: str, values: Any) -> int | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from shoal.inspection import describe, suggest_schema
 from shoal.support.wording import counted, html_table
+from shoal.table.column import Role
 from shoal.table.frames import from_frame, is_spark_frame
 from shoal.table.roles import as_names
 
@@ -25,8 +26,15 @@ class Inspection:
 
     @property
     def roles(self) -> dict[str, str]:
-        """Suggested role of each column, as `shoal.read(roles=…)` takes it."""
-        return {column["name"]: column["role"] for column in self.data["columns"]}
+        """Suggested role of each column that gets one, as `shoal.read(roles=…)` takes it."""
+        columns = self.data["columns"]
+        return {c["name"]: c["role"] for c in columns if c["role"] in list(Role)}
+
+    @property
+    def advice(self) -> dict[str, str]:
+        """What to do with the other columns: `leave out`, or `decide` for its owner."""
+        columns = self.data["columns"]
+        return {c["name"]: c["role"] for c in columns if c["role"] not in list(Role)}
 
     @property
     def hints(self) -> list[str]:
@@ -41,14 +49,14 @@ class Inspection:
     @property
     def schema(self) -> str:
         """A schema to start from, as YAML text; check every role in it."""
-        return suggest_schema(self.data)
+        return suggest_schema(self.data, self.data.get("file"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that was found as plain data."""
         return self.data
 
     def __repr__(self) -> str:
-        listed = ", ".join(f"{name}={role}" for name, role in self.roles.items())
+        listed = ", ".join(f"{c['name']}={c['role']}" for c in self.data["columns"])
         return f"Inspection({counted(self.data['records'], 'row')}, {listed})"
 
     def _repr_html_(self) -> str:
@@ -109,12 +117,13 @@ def inspect(
     >>> inspect(people).roles
     {'name': 'identifier', 'age': 'quasi'}
     """
+    hints, read = [], None
     if isinstance(data, (str, Path)):
         from shoal.files.formats import Format
-        from shoal.files.reading import read_arrow
+        from shoal.inspection.reading import read_well
 
-        data = read_arrow(Path(data), Format())
-    hints = []
+        read = read_well(Path(data), Format())
+        data, hints = read.data, read.hints
     if is_spark_frame(data):
         from shoal.checking import sample_rows
 
@@ -133,6 +142,8 @@ def inspect(
         household=as_names(household),
         rows_are_people=rows_are_people,
     )
+    if read is not None:
+        found = read.declared(found)
     return Inspection({**found, "hints": [*hints, *found["hints"]]})
 
 

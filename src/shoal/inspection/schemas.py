@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.inspection.concepts import Advice
 from shoal.inspection.recipes import is_coded
 from shoal.table.column import Column, Kind, Role
 from shoal.table.encoding import is_spelled, is_text
@@ -57,7 +58,7 @@ def suggest_type(kind: Any) -> str | None:
     return next((name for is_such, name in _TYPES if is_such(kind)), None)
 
 
-def suggest_values(column: Column | None, role: Role) -> list[str] | None:
+def suggest_values(column: Column | None, role: Role | Advice) -> list[str] | None:
     """Return the values of a small category, None for anything else.
 
     Identifiers and free text are never listed: a category is text or codes with at most 20 values,
@@ -74,7 +75,9 @@ def suggest_values(column: Column | None, role: Role) -> list[str] | None:
     return [str(label) for label in column.labels[: column.known]]
 
 
-def suggest_order(column: Column | None, role: Role, missing: Collection[str]) -> list[str] | None:
+def suggest_order(
+    column: Column | None, role: Role | Advice, missing: Collection[str]
+) -> list[str] | None:
     """Return the bands of a column from the lowest to the highest, None for other columns.
 
     missing: codes that may mean missing, which are not part of the order.
@@ -147,16 +150,26 @@ def _line(column: dict[str, Any], list_values: bool) -> str:
     # an order is a list of values: a schema that lists no values leaves the order to a comment
     ordered = column["kind"] == Kind.ORDINAL and bool(column["values"])
     listed = list_values or not ordered
+    advised = column["role"] not in list(Role)
     options = {
-        "role": column["role"],
+        "role": "?" if advised else column["role"],
         "type": column["declare"],
         "kind": "ordinal" if ordered and list_values else None,
         "values": column["values"] if list_values else None,
-        "missing": list(column["missing_codes"]) or None if ordered and list_values else None,
+        "missing": _missing(column, ordered and list_values),
         "hierarchy": column["hierarchy"] if listed else None,
     }
     spec = {option: value for option, value in options.items() if value is not None}
+    if advised:  # a comment, so that the column is not published
+        reason = f"{column['role']}: {column['reason']}"
+        return f"  # {_dump({column['name']: _Line(spec)}).rstrip()}  # {reason}\n"
     return f"  {_entry(column['name'], spec)}{_comment(column, list_values)}\n"
+
+
+def _missing(column: dict[str, Any], offered: bool) -> list[str] | None:
+    """Return the codes that were read as missing, and those offered of a list of all values."""
+    codes = [*column.get("read_as_missing", ()), *(column["missing_codes"] if offered else ())]
+    return codes or None
 
 
 def _comment(column: dict[str, Any], list_values: bool) -> str:

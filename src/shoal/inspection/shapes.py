@@ -37,8 +37,9 @@ _PAIR = (
 class Shape:
     """How the values of a column are distributed over its rows.
 
-    filled: rows with a value; distinct: distinct values; alone: rows with a unique value.
-    extent: smallest and largest position of the values.
+    filled: rows with a value; distinct: distinct values.
+    alone: rows with a unique value; rare: rows whose value occurs once or twice.
+    positions: the values as numbers; extent: the smallest and the largest.
     """
 
     values: Any
@@ -46,6 +47,8 @@ class Shape:
     filled: int
     distinct: int
     alone: int
+    rare: int
+    positions: Floats
     extent: tuple[float, float]
 
     @classmethod
@@ -54,7 +57,9 @@ class Shape:
         counts = np.bincount(column.codes, minlength=column.domain)[: column.known]
         filled, alone = int(counts.sum()), int((counts == 1).sum())
         values = column.values[: column.known]
-        return cls(values, len(column), filled, column.known, alone, column.extent)
+        rare = alone + 2 * int((counts == 2).sum())
+        positions = column.positions[: column.known]
+        return cls(values, len(column), filled, column.known, alone, rare, positions, column.extent)
 
     @property
     def is_text(self) -> bool:
@@ -65,6 +70,21 @@ class Shape:
     def is_fractional(self) -> bool:
         """Whether the values are numbers with decimal places."""
         return is_fractional(self.values.type)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the values are numbers."""
+        kind = self.values.type
+        is_whole = pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+        return bool(self.is_fractional or is_whole)
+
+    @property
+    def has_decimals(self) -> bool:
+        """Whether some numbers have decimal places, unlike numbers of records read as 1.0."""
+        if not self.is_fractional:
+            return False
+        numbers = self.positions[np.isfinite(self.positions)]
+        return bool((numbers != np.floor(numbers)).any())
 
     @property
     def is_temporal(self) -> bool:
@@ -89,13 +109,18 @@ class Shape:
 
     @property
     def singles_out(self) -> bool:
-        """Whether at least one row in five has a unique value."""
-        return self.filled > 20 and 5 * self.alone >= self.filled
+        """Whether many rows have a unique value: one in five of texts, one in twenty of others."""
+        return self.filled > 20 and (5 if self.is_text else 20) * self.alone >= self.filled
 
     @property
     def is_own(self) -> bool:
         """Whether most rows have a unique value."""
         return self.filled > 20 and 2 * self.alone >= self.filled
+
+    @property
+    def is_sparse_text(self) -> bool:
+        """Whether the values are texts, most of which occur once or twice."""
+        return self.is_text and self.filled > 20 and 2 * self.rare >= self.filled
 
     @property
     def is_number_text(self) -> bool:
@@ -122,9 +147,7 @@ class Shape:
 
     def lies_within(self, limit: float) -> bool:
         """Whether the values are numbers between minus and plus the limit."""
-        kind = self.values.type
-        numeric = self.is_fractional or pa.types.is_integer(kind) or pa.types.is_decimal(kind)
-        return bool(numeric and max(map(abs, self.extent)) <= limit)
+        return self.is_number and max(map(abs, self.extent)) <= limit
 
 
 def is_fractional(kind: Any) -> bool:
@@ -155,6 +178,9 @@ _WORDS = frozenset(
     "do not know",
     "keine angabe",
 }
+_SURE = frozenset(
+    "? ?? . .. - -- --- na n/a n.a. #n/a <na> nan null (null) missing (missing)".split()
+)
 _NINES = frozenset(
     int(sign * digits) for digits in (2, 3, 4, 5, 6) for sign in "789"
 ) | {97, 98, 997, 998, 9997, 9998, 99997, 99998}  # fmt: skip
@@ -172,6 +198,11 @@ class Codes:
 
     rows: dict[str, int] = field(default_factory=dict)
     others: str | None = None
+
+    @property
+    def are_sure(self) -> bool:
+        """Whether the codes surely mean missing: all other values are numbers, or they say so."""
+        return self.others is not None or all(c.strip().casefold() in _SURE for c in self.rows)
 
 
 def find_codes(column: Column | None) -> Codes:

@@ -118,6 +118,9 @@ def rows_about(rows: int, people: int, kind: str = "") -> str:
     return f"{counted(rows, f'{before}row')} about {counted(people, 'person', 'people')}"
 
 
+_STROKES = str.maketrans("łøđı", "lodi")  # letters that are not a letter and an accent
+
+
 def folded_name(name: str) -> str:
     """Return a column name in lower case, without accents, with underscores between words.
 
@@ -125,7 +128,8 @@ def folded_name(name: str) -> str:
     ('strasse', 'birth_date', 'age_annees_')
     """
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip()).casefold()
-    letters = unicodedata.normalize("NFKD", apart)  # accents become characters of their own
+    # accents become characters of their own
+    letters = unicodedata.normalize("NFKD", apart.translate(_STROKES))
     bare = "".join(sign for sign in letters if not unicodedata.combining(sign))
     return re.sub(r"[\W_]+", "_", bare)
 

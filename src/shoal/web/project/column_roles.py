@@ -63,10 +63,11 @@ class ColumnInfo:
         """Return a column as `shoal.inspection.describe` describes it."""
         ordinal = described["kind"] == "ordinal"
         values = described["values"] if ordinal else None
+        role = described["role"] if described["role"] in list(Role) else LEFT_OUT
         return cls(
             name=described["name"],
-            role=described["role"],
-            suggested=described["role"],
+            role=role,
+            suggested=role,
             reason=described["reason"],
             type=described["type"],
             kind=described["kind"],

@@ -21,7 +21,7 @@ from shoal.files.requests import request_of
 from shoal.identifiers.replacement import Coarsening
 from shoal.identifiers.replacements import as_replacement
 from shoal.inspection import describe
-from shoal.inspection.roles import is_identifying
+from shoal.inspection.concepts import PERSON_NUMBER, means
 from shoal.rows.choice import choose
 from shoal.rows.dictionaries import Encoder, check_type, count_identifier
 from shoal.rows.duckdb_engine import DuckDBEngine
@@ -164,7 +164,7 @@ class DiskFile:
         deciding = self.deciding(found)
         person = tuple(units.get("person", ()))
         if not person and not units.get("rows_are_people") and deciding is not None:
-            known = deciding.repeats and is_identifying(deciding.column)
+            known = deciding.repeats and means(deciding.column, PERSON_NUMBER)
             person = (deciding.column,) if known else ()
         people = self.rows
         if len(person) == 1 and (counts := self._count(person[0])) is not None:
