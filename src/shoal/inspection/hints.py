@@ -156,9 +156,7 @@ def _looks_like(values: Any) -> tuple[str, dict[str, str]] | None:
     comma = _share(values, number_pattern(","))
     if comma and pc.any(pc.match_substring(values, ",")).as_py():
         hint = f"numbers with a decimal comma{_except(comma, values)}: add {option('decimal', ',')}"
-        places = pc.match_substring_regex(values, r",([0-9]{1,2}|[0-9]{4,})$")
-        sure = comma == 1 and pc.any(places).as_py()  # 1,234 may be a thousand
-        return hint, {"decimal": ","} if sure else {}
+        return hint, {"decimal": ","} if comma == 1 else {}
     orders = [order for order in _DATES if _is_calendar(values, order)]
     if orders:
         share = _share(values, date_pattern(orders[0]))
