@@ -46,3 +46,9 @@ def test_no_cell_is_shown():
     page = found._repr_html_()
     assert "<td>age</td>" in page
     assert "rare" not in page + repr(found)
+
+
+def test_notes_are_a_list():
+    found = shoal.inspect(pd.concat([PEOPLE, PEOPLE]))
+    assert len(found.hints) >= 2
+    assert found._repr_html_().count("<li>") == len(found.hints)

@@ -351,7 +351,8 @@ PLACE = Concept(
     " provincia* municipio* barrio* localidad comunidad* cidade* bairro* estado uf concelho"
     " freguesia distrito* citta comune provincia regione paese cap residenza quartiere stad"
     " gemeente* provincie woonplaats wijk buurt miasto* gmina* powiat* wojewodztw* kraj*"
-    " kod_pocztowy dzielnica precinct beat zone zona area location* residen* place* locality"
+    " kod_pocztowy dzielnica precinct beat zone zona area location* residen*"
+    " place_of* place_name locality"
     " site continent territor* lga census_block* block fips *fips geo* urban* rural* metro*"
     " msa hometown hospital station stop embarked embark* port destination* homeplanet beat"
     " department_code",
@@ -362,12 +363,12 @@ DEGREES = Concept(
     "a position", Role.QUASI,
     "lat lon lng long *_lat *_lon *_lng *_long lat_deg* lon_deg* latitude* longitude*"
     " *latitude *longitude latitud longitud breitengrad laengengrad",
-    only="number", rank=3,
+    only="number", rank=8,
 )  # fmt: skip
 PLANE = Concept(
     "a position", Role.QUASI,
     "*easting* *northing* utm_[xy] geo_[xy] coord*_[xy] [xy]_coord* xcoord ycoord",
-    only="number", rank=3,
+    only="number", rank=8,
 )  # fmt: skip
 EVENT_DATE = Concept(
     "the date of an event", Role.QUASI,

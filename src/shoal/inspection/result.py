@@ -75,7 +75,7 @@ class Inspection:
             f"{counted(self.data['records'], 'row')}; the roles are suggestions",
             ("column", "type", "distinct values", "missing", "role", "reason"),
             rows,
-            " ".join(f"{hint}." for hint in self.hints),
+            self.hints,
         )
 
 

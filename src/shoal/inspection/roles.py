@@ -342,9 +342,9 @@ def _ranked(found: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
     ranks = {}
     for name, each in found.items():
         if each.role is Role.QUASI and each.concept is not None:
-            known = PLACE if each.concept in (DEGREES, PLANE) else each.concept
-            ranks[name] = known.rank + _REPEATED * (seen[known] if known is each.concept else 0)
-            seen[known] += known is each.concept  # a position has two columns
+            again = 0 if each.concept in (DEGREES, PLANE) else seen[each.concept]  # in two columns
+            ranks[name] = each.concept.rank + _REPEATED * again
+            seen[each.concept] += 1
     ordered = sorted(ranks, key=lambda name: ranks[name])
     reason = f"but {MAX_QUASI} others are better known"
     return {

@@ -188,9 +188,12 @@ def describe_exit(status: int) -> str:
 
 
 def html_table(
-    caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], note: str = ""
+    caption: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    note: str | Sequence[str] = "",
 ) -> str:
-    """Return a table with a caption above it and a note below it.
+    """Return a table with a caption above it and a note, or a list of notes, below it.
 
     >>> html_table("a < b", ["n"], [[1]])
     '<div><p><strong>a &lt; b</strong></p><table><thead><tr><th>n</th></tr></thead>\
@@ -200,7 +203,9 @@ def html_table(
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(_text(cell))}</td>' for cell in row)}</tr>" for row in rows
     )
-    below = f"<p>{escape(note)}</p>" if note else ""
+    below = f"<p>{escape(note)}</p>" if note and isinstance(note, str) else ""
+    if note and not isinstance(note, str):
+        below = f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in note)}</ul>"
     return (
         f"<div><p><strong>{escape(caption)}</strong></p>"
         f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
