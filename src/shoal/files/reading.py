@@ -19,7 +19,6 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.files.csv_files import read_csv
 from shoal.files.formats import PLAIN, Format, guesses_of
-from shoal.files.json_lines import read_json_lines
 from shoal.files.query import read_query
 from shoal.files.requests import (
     Request,
@@ -34,6 +33,7 @@ from shoal.files.text_files import check_unpacked
 from shoal.files.typed_files import (
     SPREADSHEETS,
     SURVEYS,
+    read_json_lines,
     read_parquet,
     read_spreadsheet,
     read_survey,
