@@ -82,8 +82,7 @@ def _lay_out(release: LargeRelease, text: bool) -> Layout:
             if pa.types.is_dictionary(types[name]):
                 types[name] = types[name].value_type
             facts = released.facts(name, types[name])
-            ranked = source.engine.name != "spark"
-            kinds[name] = _kind(facts, name, types[name], ranked=ranked)
+            kinds[name] = _kind(facts, name, types[name])
             if text and facts.midnights:
                 types[name] = pa.date32()
     if text:
@@ -107,18 +106,10 @@ def _used(release: LargeRelease, released: Any, name: str) -> Codes:
     return sure.astype(np.int32)
 
 
-def _kind(facts: Facts, name: str, kind: Any, *, ranked: bool) -> str:
-    """Return how a column is compared: as number, text or value, or by the ranks of few texts.
-
-    ranked: whether the engine ranks texts.
-    """
-    if facts.distinct <= MAX_NATURAL and ranked:
-        return "natural"
+def _kind(facts: Facts, name: str, kind: Any) -> str:
+    """Return how a column is compared: as number, text or value, or by the ranks of few texts."""
     if facts.distinct <= MAX_NATURAL:
-        raise InputError(
-            f"column {name!r}: most of its distinct values are not released, so the order of the "
-            "rest depends on the table in memory; state a larger memory"
-        )
+        return "natural"
     if is_text(kind):
         return "number" if facts.numbers else "text"
     if pa.types.is_integer(kind):
