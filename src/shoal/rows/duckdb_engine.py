@@ -265,7 +265,7 @@ class DuckDBEngine:
         """Yield the approximate number of distinct tuples at each node, of several in one scan."""
         rows, columns = self._encoded.rows, self._columns
         for start in range(0, len(nodes), _NODES_PER_SCAN):
-            lookups, counts = Lookups(), []
+            lookups, counts = Lookups(), []  # one for all nodes: names of its tables stay apart
             for maps in nodes[start : start + _NODES_PER_SCAN]:
                 words = packing.pack_in_sql(lookups.cells(packing, columns, maps))
                 counts.append(f"approx_count_distinct(({', '.join([*words, *units])}))")

@@ -100,10 +100,12 @@ class EncodedRows:
         lookups = Lookups()
         words = packing.select_words(lookups.cells(packing, self.columns, maps), "w")
         keys = ", ".join([words, *(f"x.{cell}" for cell in units)])
+        # one row for each tuple and, if units are asked for, person: (w0, …, person, household, n)
         found = self.rows.arrow(
             f"SELECT {keys}, count(*) AS n FROM {{rows}} x {lookups.joins} GROUP BY ALL",
             **lookups.small,
         )
+        # DuckDB has numbers already; in Spark a person is a tuple of original cells
         person, household = (
             numbered(found, self.units[unit]) if units and unit in self.units else None
             for unit in (PERSON, HOUSEHOLD)
@@ -120,6 +122,7 @@ class EncodedRows:
         words = joined.tuples.pack_in_sql({n: f"x.{column}" for n, column in self.columns.items()})
         names = [f"t{j}" for j in range(len(words))]
         same = " AND ".join(f"{word} = r.{t}" for word, t in zip(words, names, strict=True))
+        # t0, t1, …: the tuple; k0, k1, …: its class. Tuples without a result are not released
         results = dict(zip([*names, *keys], [*joined.words, *joined.classes], strict=True))
         listed = ", ".join(f"r.{key}" for key in keys)
         return self.rows.select(
@@ -221,6 +224,7 @@ class Released:
         if PERSON not in self._units:
             once = f"SELECT {keys} FROM {{rows}} GROUP BY {keys} HAVING count(*) = 1"
             return self._count(f"SELECT count(*) AS n FROM ({once}) x")
+        # a group is of one person if its least and its greatest person are the same
         one = f"({self._units[PERSON]})"  # of several columns: a tuple
         same = f"min({one}) = max({one})"
         once = f"SELECT min({one}) AS one FROM {{rows}} GROUP BY {keys} HAVING {same}"
@@ -386,6 +390,7 @@ def count_files(
     if value is not None and value not in labels:  # each missing cell is a person
         person = columns[value]
         counts += f", count(DISTINCT {person}) + count(*) - count({person}) AS {PERSON}"
+    # grouped first and labelled then: joins see one row for each combination of cells
     groups = f"SELECT {f'{listed}, ' if listed else ''}{counts} FROM {{rows}} GROUP BY ALL"
     lookups = Lookups()
     cells = {
