@@ -64,6 +64,7 @@ ROWS = [
 RECIPE = {
     "intervals": ("age", {"intervals": [5, 10], "origin": 1}),
     "quantiles": ("age", {"quantiles": [4, 2]}),
+    "frequency": ("town", {"frequency": [0.1, 0.4]}),
     "mask": ("town", {"mask": "right", "length": 3}),
     "dates": ("born", {"dates": ["month", "year", "decade"]}),
     "tree": ("area", {"tree": {"west": ["a"], "east": {"n": ["b"], "s": ["c"]}}}),

@@ -255,8 +255,15 @@ def test_the_working_files_disappear(people, tmp_path, monkeypatch):
     assert list(scratch.iterdir()) == []
 
 
-@pytest.mark.parametrize("recipe", [{"quantiles": [8, 4, 2]}, {"quantiles": {"groups": [4, 2]}}])
-def test_quantiles_count_all_rows(recipe, people, tmp_path):
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        {"quantiles": [8, 4, 2]},
+        {"quantiles": {"groups": [4, 2]}},
+        {"frequency": [0.02, 0.05]},
+    ],
+)
+def test_recipes_by_count_count_all_rows(recipe, people, tmp_path):
     """Most ages are those of a few rows: distinct values alone would be divided otherwise."""
     write_csv(people, [*rows(), *[{**rows()[0], "age": "20"} for _ in range(200)]])
     settings = {"roles": ROLES, "missing": ["NA"], "rows_are_people": True}

@@ -211,6 +211,7 @@ def test_a_recipe_that_is_not_understood_is_refused_by_column(recipe):
 SHAPES = {  # for each recipe an argument, cells that it suits, and whether its levels are fixed
     "intervals": ([5, 10], [1, 22], True),
     "quantiles": ([4, 2], [1, 22], True),
+    "frequency": ([0.2], [1, 22], False),
     "mask": ({"length": 3}, ["1", "22"], True),
     "dates": (["month", "year"], [date(2024, 3, 9), date(2025, 1, 1)], True),
     "tree": ({"h": {"g": ["1", "22"]}}, ["1", "22"], True),
@@ -244,6 +245,7 @@ def test_every_recipe_bears_a_column_without_rows(name):
     [
         ("intervals", "values", "declared"),
         ("quantiles", "data", "data"),
+        ("frequency", "data", "data"),
         ("mask", "values", "declared"),
         ("tree", "declared", "declared"),
         ("ordering", "data", "declared"),

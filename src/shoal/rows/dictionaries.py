@@ -28,7 +28,7 @@ from shoal.table import encoding
 from shoal.table.column import Column, Kind, Role
 from shoal.table.encoding import is_numeric, is_text, without_codes
 from shoal.table.people import TEXT_WORDS, Deciding, Unit, deciding_of, group_keys
-from shoal.table.recipes import weighted_quantiles
+from shoal.table.recipes import weighted_frequency, weighted_quantiles
 from shoal.table.roles import encoding_options, without_missing
 from shoal.table.table import Table
 from shoal.table.trees import source_columns
@@ -123,7 +123,7 @@ class Encoder:
         check_kinds(data, {name: spec})
         data = as_declared(data, {name: spec}, form.notation)
         trees = {name: self._request.trees[name]} if name in self._request.trees else None
-        by_count = isinstance(tree, Mapping) and "quantiles" in tree
+        by_count = _BY_COUNT.keys() & tree if isinstance(tree, Mapping) else ()
         if by_count:
             trees, spec = None, {key: each for key, each in spec.items() if key != "hierarchy"}
         column = Table.from_arrow(data, {name: spec}, trees, rows_are_people=True).columns[0]
@@ -131,7 +131,7 @@ class Encoder:
             column = _with_domain(column)
         counts = np.bincount(column.codes, found.counts, minlength=column.domain).astype(np.int64)
         if by_count:
-            column = _with_quantiles(column, tree, counts)
+            column = _with_counted(column, tree, counts)
         return Encoded(column, Dictionary(found.values, column.codes, column.domain), counts)
 
     def _coarser(self, name: str, spec: Mapping[str, Any], found: Values) -> Encoded:
@@ -169,14 +169,23 @@ class Encoder:
         check_dates(with_dates_checked(pa.table({"cells": [0]}), dates, self._texts), dates)
 
 
-def _with_quantiles(column: Column, recipe: Mapping[str, Any], counts: Counts) -> Column:
-    """Return a column with a hierarchy by quantiles of all rows."""
-    groups = recipe["quantiles"]
-    if isinstance(groups, Mapping) and set(groups) == {"groups"}:
-        groups = groups["groups"]
-    if set(recipe) != {"quantiles"} or isinstance(groups, Mapping):
-        raise InputError(f"column {column.name!r}: hierarchy 'quantiles' has invalid arguments")
-    built = weighted_quantiles(column, groups, counts)
+# recipes whose groups depend on the number of rows of each value: their argument and function
+_BY_COUNT = {
+    "quantiles": ("groups", weighted_quantiles),
+    "frequency": ("shares", weighted_frequency),
+}
+
+
+def _with_counted(column: Column, recipe: Mapping[str, Any], counts: Counts) -> Column:
+    """Return a column with a hierarchy that depends on the number of rows of each value."""
+    name = next(name for name in _BY_COUNT if name in recipe)
+    argument, build = _BY_COUNT[name]
+    stated = recipe[name]
+    if isinstance(stated, Mapping) and set(stated) == {argument}:
+        stated = stated[argument]
+    if set(recipe) != {name} or isinstance(stated, Mapping):
+        raise InputError(f"column {column.name!r}: hierarchy {name!r} has invalid arguments")
+    built = build(column, stated, counts)
     named = replace(built, source=json.dumps(recipe, sort_keys=True, default=str))
     return column.with_hierarchy(named)
 

@@ -8,7 +8,7 @@ any column; `random` is a baseline for experiments.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from shoal.table.trees import (
     dates,
     intervals,
     is_list,
+    is_number,
     is_whole,
     known_labels,
     nested,
@@ -37,6 +38,7 @@ __all__ = [
     "RECIPES",
     "build",
     "dates",
+    "frequency",
     "intervals",
     "mask",
     "ordering",
@@ -244,6 +246,53 @@ def mask(
     return nested(column, labels, levels, fixed=length is not None or keep is not None)
 
 
+def frequency(column: Any, shares: Sequence[float] = (0.01, 0.05)) -> Hierarchy:
+    """Keep frequent values and put the others into one group, which grows from level to level.
+
+    Which values are frequent is computed from the data and so reveals something about it.
+
+    Parameters:
+        column: A `Column`, or plain values.
+        shares: For each level, the share of the rows that a value must have to be kept; ascending.
+
+    Returns:
+        The hierarchy over the values; its origin is the data.
+
+    Raises:
+        InputError: The shares are not ascending numbers between 0 and 1.
+
+    >>> frequency(["Berlin"] * 8 + ["Jena", "Gotha"], [0.2]).rows()
+    [('Berlin', 'Berlin', '*'), ('Gotha', 'other (each under 20 %)', '*'), \
+('Jena', 'other (each under 20 %)', '*')]
+    """
+    column = as_column(column)
+    return weighted_frequency(column, shares, np.bincount(column.codes, minlength=column.domain))
+
+
+def weighted_frequency(column: Column, shares: Sequence[float], counts: Counts) -> Hierarchy:
+    """Return the hierarchy by frequency of a column that has a number of rows for each value."""
+    if not is_list(shares) or not all(is_number(share) and 0 < share < 1 for share in shares):
+        raise refusal(column, "frequency", "shares must be a list of numbers between 0 and 1")
+    if any(fine >= coarse for fine, coarse in itertools.pairwise(shares)):
+        raise refusal(column, "frequency", "each share must be larger than the one before")
+    labels = known_labels(column)
+    counts = counts[: column.known]
+    levels = []
+    for share in shares:
+        rare = counts < share * counts.sum()
+        if 1 < rare.sum() < len(labels):  # otherwise the level is that below it, or the root
+            group = _free_text(f"other (each under {100 * share:g} %)", labels)
+            pairs = zip(labels, rare.tolist(), strict=True)
+            levels.append([group if is_rare else label for label, is_rare in pairs])
+    return replace(nested(column, labels, levels, fixed=False), origin="data")
+
+
+def _free_text(text: str, labels: Collection[str]) -> str:
+    while text in labels:
+        text += "_"
+    return text
+
+
 def tree(nested: Mapping[str, Any] | Sequence[Any]) -> Hierarchy:
     """Build a hierarchy from an explicit tree; branches may differ in depth.
 
@@ -342,11 +391,14 @@ def suppression(column: Any) -> Hierarchy:
     return nested(column, known_labels(column), (), fixed=True)
 
 
-def suggest(column: Column) -> Hierarchy:
+def suggest(column: Column, counts: Counts | None = None) -> Hierarchy:
     """Return a draft hierarchy for any column, for its owner to edit.
+
+    Names and words are grouped by frequency, or by their first characters if that loses much less.
 
     Parameters:
         column: The column.
+        counts: Number of rows of each value; by default those of the column.
 
     Returns:
         The hierarchy; its origin is the data.
@@ -354,10 +406,12 @@ def suggest(column: Column) -> Hierarchy:
     >>> suggest(Column.encode("sex", ["F", "M", "F"])).rows()
     [('F', '*'), ('M', '*')]
     """
-    return replace(_suggest(column), origin="data")
+    if counts is None:
+        counts = np.bincount(column.codes, minlength=column.domain)
+    return replace(_suggest(column, counts), origin="data")
 
 
-def _suggest(column: Column) -> Hierarchy:
+def _suggest(column: Column, counts: Counts) -> Hierarchy:
     kind = column.values.type
     if not column.known:
         return suppression(column)
@@ -372,11 +426,44 @@ def _suggest(column: Column) -> Hierarchy:
     lengths = {len(text) for text in texts}
     if len(texts) > 20 and len(lengths) == 1 and 2 < lengths.pop() <= _LONGEST_CODE:
         return mask(column)
-    return suppression(column) if column.kind is Kind.NOMINAL else ordering(column, 4)
+    if column.kind is not Kind.NOMINAL:
+        return ordering(column, 4)
+    if column.known <= LISTABLE:
+        return suppression(column)
+    by_frequency, by_initials = (
+        weighted_frequency(column, _SHARES, counts),
+        mask(column, keep=_INITIALS),
+    )
+    known = counts[: column.known]
+    clearly_less = _price(by_initials, known) < _CLEARLY * _price(by_frequency, known)
+    return by_initials if clearly_less else by_frequency
+
+
+LISTABLE = 6  # values of a column that one cell may list; it never lists them all
+_SHARES = (0.01, 0.05)  # of the rows, for a value to be kept
+_INITIALS = 3  # characters that the first level shows of a name
+_CLEARLY = 0.7  # of the loss by frequency: initials rarely mean anything
+_NEEDED = (0.02, 0.1, 0.3)  # shares of the rows that a group may need, as other columns divide it
+
+
+def _price(draft: Hierarchy, counts: Counts) -> float:
+    """Return the mean loss, from 0 to 1, if each value climbs until its group has enough rows."""
+    prices = []
+    for share in _NEEDED:
+        price = np.ones(len(counts))
+        for level in reversed(draft.levels):  # the lowest level with enough rows comes last
+            groups = level.groups[: len(counts)]
+            rows = np.bincount(groups, weights=counts, minlength=len(level))
+            values = np.bincount(groups, minlength=len(level))
+            enough = (rows >= share * counts.sum())[groups]
+            price[enough] = ((values - 1) / max(len(counts) - 1, 1))[groups][enough]
+        prices.append(np.average(price, weights=counts))
+    return float(np.mean(prices))
 
 
 RECIPES: dict[str, Callable[..., Hierarchy]] = {
     "intervals": intervals,
+    "frequency": frequency,
     "quantiles": quantiles,
     "mask": mask,
     "dates": dates,

@@ -227,6 +227,16 @@ FORMS: tuple[RecipeForm, ...] = (
         ),
     ),
     RecipeForm(
+        "frequency",
+        "Rare values together",
+        "For names and categories: frequent values stay, the others form one group. Which values "
+        "are rare comes from the data and reveals something about it.",
+        (
+            Field("shares", "Shares of the rows", "0.01, 0.05", several=True,
+                  hint="for each level, the share that a value must have to stay"),
+        ),
+    ),
+    RecipeForm(
         "ordering",
         "Neighbours",
         "For ordered values: neighbours share a group, then groups of groups.",
@@ -254,7 +264,7 @@ def suitable(column: Column) -> tuple[RecipeForm, ...]:
     """Return the forms that suit the values of a column.
 
     >>> [form.name for form in suitable(Column.encode("sex", ["F", "M"]))]
-    ['mask', 'tree', 'suppression']
+    ['mask', 'frequency', 'tree', 'suppression']
     """
     kind = column.values.type
     temporal = pa.types.is_date(kind) or pa.types.is_timestamp(kind)

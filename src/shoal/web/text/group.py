@@ -137,6 +137,7 @@ def origin(made: str, recipe: Mapping[str, Any] | None) -> str:
         "dates": "dates by {0}",
         "mask": "characters hidden from the {0}",
         "quantiles": "equal groups: {0}",
+        "frequency": "values under these shares of the rows together: {0}",
         "ordering": "neighbours",
         "suppression": "shown or hidden",
     }.get(name, name)
