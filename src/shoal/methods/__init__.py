@@ -25,6 +25,7 @@ from shoal._version import __version__
 from shoal.errors import InputError, NotAnonymous, unknown
 from shoal.methods import registry
 from shoal.methods.algorithm import Algorithm, Option, make, options_of
+from shoal.methods.listing import without_lists
 from shoal.methods.registry import *  # noqa: F403  its __all__ lists the methods
 from shoal.methods.registry import METHODS
 from shoal.privacy.k_anonymity import KAnonymity
@@ -38,7 +39,7 @@ from shoal.support.progress import report, working_time
 from shoal.support.wording import counted
 from shoal.table.column import Role
 from shoal.table.declared import schema_fingerprint
-from shoal.table.frames import from_frame, is_spark_frame, origin_of
+from shoal.table.frames import from_frame, is_spark_frame, origin_of, with_text_dates
 from shoal.table.roles import as_names, roles_of, warn_unassigned
 from shoal.table.table import Table
 
@@ -84,6 +85,7 @@ def anonymize(
     lookup: Lookup | None = None,
     max_left_out: float = 0.05,
     population: Any = None,
+    list_values: bool = False,
     seed: int | None = None,
     ledger: Ledger | None = None,
     what: str = "",
@@ -109,6 +111,7 @@ def anonymize(
         rows_are_people: State that every row is a different person, although identifiers repeat.
         hierarchies: Hierarchies or recipes by column, such as `{"age": {"intervals": [5, 10]}}`.
             With False the method ignores the hierarchies of the table, if it does not need them.
+            By default Mondrian makes one for a nominal column that has none and many values.
         replace: How identifiers are published, by column: a name such as "pseudonym", or an
             instance such as `shoal.identifiers.Pseudonym(length=20)`. Identifiers that it does not
             name are not published. It takes precedence over the schema of a table.
@@ -121,6 +124,8 @@ def anonymize(
         population: A table or frame of everyone, with all quasi-identifiers, for k-map and
             delta-presence. In a frame, `identifier`, `person`, `household` and `rows_are_people`
             mean the same as in the data: a person with several rows counts once.
+        list_values: Accept quasi-identifiers whose values belong to one or two people each, such as
+            names: without a hierarchy, cells list them.
         seed: For methods that draw at random; the same seed gives the same release.
         ledger: The ledger that a release with a differential privacy claim is charged to before
             anything is drawn. A ledger of a table with another schema is rejected.
@@ -171,12 +176,16 @@ def anonymize(
         from shoal.identifiers.replacement import Context
 
         secrets = Context(key, domain, lookup=lookup)
-        return _released_on_disk(data, model, algorithm, seed, ledger, what, secrets)
+        return _released_on_disk(
+            data, model, algorithm, seed, ledger, what, secrets, list_values=list_values
+        )
     table = _with_population(_with_replacements(described.table(data), replace), population)
     check_askable(table, model, any_size=getattr(algorithm, "any_size", False))
     replaced = _replaced(table, algorithm, key=key, domain=domain, lookup=lookup)
     if ledger is None:
-        return _released(table, model, algorithm, seed, replaced, max_left_out)
+        return _released(
+            table, model, algorithm, seed, replaced, max_left_out, list_values=list_values
+        )
     return _charged(table, model, algorithm, seed, ledger, what)
 
 
@@ -264,6 +273,8 @@ def _released_on_disk(
     ledger: Ledger | None,
     what: str,
     secrets: Context,
+    *,
+    list_values: bool,
 ) -> Release:
     """Return the release of a table that is not in memory, by the chosen method if it is `auto`."""
     from shoal.methods.stored import anonymize_stored, shape_of
@@ -271,7 +282,9 @@ def _released_on_disk(
     chosen, reason = algorithm, ""
     if isinstance(algorithm, registry.Auto):
         chosen, reason = algorithm.choose_by(shape_of(data, model), model)
-    search = partial(_search, model, chosen, seed, ledger=ledger, what=what)
+    search = partial(
+        _search, model, chosen, seed, ledger=ledger, what=what, list_values=list_values
+    )
     release = anonymize_stored(data, model, chosen, search, secrets)
     if chosen is algorithm:
         return release
@@ -290,6 +303,7 @@ def _search(
     ledger: Ledger | None = None,
     what: str = "",
     linked: Mapping[str, Replaced] | None = None,
+    list_values: bool = False,
 ) -> Release:
     """Search for a release of a part or the tuples of a table, which other processes can call.
 
@@ -299,7 +313,7 @@ def _search(
     if part and hasattr(algorithm, "on_parts"):
         algorithm = algorithm.on_parts()
     if ledger is None:
-        return _released(table, model, algorithm, seed, linked, part=part)
+        return _released(table, model, algorithm, seed, linked, part=part, list_values=list_values)
     return _charged(table, model, algorithm, seed, ledger, what)
 
 
@@ -321,6 +335,7 @@ def _released(
     max_left_out: float = 0.0,
     *,
     part: bool = False,
+    list_values: bool = False,
 ) -> Release:
     """Search for a release, check it, and record how it was produced.
 
@@ -329,6 +344,9 @@ def _released(
     from shoal.methods.whole_release import search_model
 
     begun = working_time()
+    made: tuple[str, ...] = ()
+    if not part:
+        table, made = without_lists(table, algorithm, list_values=list_values)
     report("search", 0, None)
     release = search_model(table, model, algorithm, replaced or {}, max_left_out)
     searched = working_time()
@@ -351,7 +369,7 @@ def _released(
         )
     if part:
         release = replace(release, proof=None)
-    notes = release.run.notes
+    notes = (*made, *release.run.notes)
     if release.proof is not None and release.proof.note:
         notes = (*notes, release.proof.note)
     seconds = {"search": searched - begun, "verify": working_time() - searched}
@@ -490,7 +508,7 @@ class Described:
             return data
         self._check_quasi(data)
         table = Table.from_arrow(
-            data,
+            with_text_dates(data, as_names(self.quasi)),
             roles_of(self.quasi, self.sensitive, self.insensitive, self.identifier, self.weight),
             self.hierarchies,
             person=self.person,

@@ -19,6 +19,7 @@ class Algorithm(Protocol):
     """Finds a release of a table that meets a model; its fields are its options."""
 
     name: ClassVar[str]
+    # by_level: ClassVar[bool] = True if it publishes each column at one level of its hierarchy
 
     def search(self, table: Table, model: Model) -> Release:
         """Return a release, or raise Infeasible."""

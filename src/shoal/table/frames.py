@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from shoal._compat.messages import is_polars_enum, is_unnamed_index, unconverted_column
 from shoal.errors import InputError, MissingExtra
 from shoal.table.column import Role
+from shoal.table.encoding import is_text
 
 if TYPE_CHECKING:
     from shoal.table.table import Table
@@ -145,6 +146,30 @@ def as_dates(cells: Any) -> Any:
     except pa.ArrowInvalid:  # a date too distant for the unit
         return cells
     return dates if same else cells
+
+
+def with_text_dates(data: Any, names: Collection[str]) -> Any:
+    """Return a frame as an Arrow table in which texts like 2024-03-09 are dates.
+
+    pandas keeps dates of a file as text; an empty text among them is a missing value.
+
+    Parameters:
+        data: The frame.
+        names: The columns to convert if all their texts are dates.
+    """
+    table = from_frame(data)
+    for place, name in enumerate(table.column_names):
+        cells = table.column(place)
+        if name not in names or not is_text(cells.type):
+            continue
+        stated = pc.if_else(pc.equal(cells, ""), None, cells)
+        if (
+            stated.null_count < len(stated)
+            and pc.all(pc.match_substring_regex(stated, _DATE)).as_py()
+        ):
+            with suppress(pa.ArrowInvalid):  # a date that does not exist
+                table = table.set_column(place, name, stated.cast(pa.date32()))
+    return table
 
 
 def with_dates_of(original: Table, data: Any) -> Any:

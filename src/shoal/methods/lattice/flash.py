@@ -57,6 +57,7 @@ class Flash:
     """
 
     name: ClassVar[str] = "flash"
+    by_level: ClassVar[bool] = True
     max_suppression: float = 0.05
     objective: Objective = "loss"
     local: bool = False

@@ -85,6 +85,7 @@ class SafeLA:
     """
 
     name: ClassVar[str] = "safe-la"
+    by_level: ClassVar[bool] = True
     any_size: ClassVar[bool] = True  # refusing a small table would reveal that it is small
     epsilon: float = 1.5
     choice: float = 0.1

@@ -67,6 +67,7 @@ class Datafly:
     """
 
     name: ClassVar[str] = "datafly"
+    by_level: ClassVar[bool] = True
     max_suppression: float | None = None
 
     def __post_init__(self) -> None:
@@ -111,6 +112,7 @@ class Incognito:
     """
 
     name: ClassVar[str] = "incognito"
+    by_level: ClassVar[bool] = True
     max_suppression: float = 0.0
     objective: Objective = "precision"
 
@@ -192,6 +194,7 @@ class MinGen:
     """
 
     name: ClassVar[str] = "mingen"
+    by_level: ClassVar[bool] = True
     max_suppression: float = 0.0
     prefer: Preference | None = None
 
@@ -252,6 +255,7 @@ class Ola:
     """
 
     name: ClassVar[str] = "ola"
+    by_level: ClassVar[bool] = True
     max_suppression: float = 0.05
     objective: Objective = "precision"
     local: bool = False
@@ -301,6 +305,7 @@ class Samarati:
     """
 
     name: ClassVar[str] = "samarati"
+    by_level: ClassVar[bool] = True
     max_suppression: float = 0.05
 
     def __post_init__(self) -> None:
