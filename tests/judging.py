@@ -27,6 +27,7 @@ def judge(table, model, release, *, whole=False, rows=None, population=None, lef
     everybody = with_units(table.to_arrow().to_pylist(), table)
     hidden = [False] * len(table) if release.suppressed is None else release.suppressed.tolist()
     before = [row for row, out in zip(everybody, hidden, strict=True) if not out]
+    seen = release.original  # with the hierarchies that were made for it
     assert rows
     assert len(rows) == len(before)
     by_class = [part for part in model.parts if part.name not in COVERAGE | WHOLE]
@@ -40,7 +41,7 @@ def judge(table, model, release, *, whole=False, rows=None, population=None, lef
     for part in model.parts:
         if part.name in WHOLE:
             found = oracle.classes(known, table.quasi)
-            paths = {name: paths_of(table, name, release.run.options) for name in table.quasi}
+            paths = {name: paths_of(seen, name, release.run.options) for name in table.quasi}
             assert oracle.keeps_release(part, found, population, table.quasi, paths)
     for part in [part for part in model.parts if part.name in COVERAGE]:
         graph = oracle.fits(rows, before, table.quasi, {})
@@ -55,7 +56,7 @@ def judge(table, model, release, *, whole=False, rows=None, population=None, lef
     if release.run.options.get("summary") == "representative":
         return
     for name in table.quasi:
-        tree, paths = table[name].hierarchy, paths_of(table, name, options)
+        tree, paths = table[name].hierarchy, paths_of(seen, name, options)
         for row, was in zip(rows, before, strict=True):
             assert oracle.covers(row[name], was[name], paths)
             if whole and tree is None:

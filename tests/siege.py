@@ -46,8 +46,10 @@ import typer.main
 from tests import oracle
 from tests.projects.naive import fewest_alike, joins
 
+import shoal
 from shoal.cli import main
 from shoal.cli.shared import console
+from shoal.methods.listing import without_lists
 from shoal.privacy.models import parse
 
 TEXTS = ["a", "b", "*", "{a, b}", "[1, 2]", "", " ", "NA", "missing", "é", 'q"x', "x,y", "=1+1"]
@@ -258,7 +260,12 @@ def normal(cell):
 def command(case: Case) -> list[str]:
     """Return the command line that anonymizes a case."""
     words = ["anonymize", case.source, "--schema", "schema.json", "-o", case.output]
-    words += ["--method", case.method, *(w for o in case.options for w in ("-O", o))]
+    words += [
+        "--list-values",
+        "--method",
+        case.method,
+        *(w for o in case.options for w in ("-O", o)),
+    ]
     words += [word for model in case.models for word in ("--model", model)]
     words += ["--engine", case.engine] if case.engine else []
     return words + (["--population", "everyone.parquet"] if case.population else [])
@@ -383,10 +390,27 @@ def besiege(case: Case, folder: Path) -> tuple[str, str]:
         if (folder / case.output).exists():
             return "fault", "a refused release was written"
         return "refused", printed
+    case.hierarchies |= made_hierarchies(case, folder)
     wrong = judge(case, folder)
     if wrong:
         return "fault", wrong
     return ("fault", other) if (other := contradiction(case, folder)) else ("released", "")
+
+
+def made_hierarchies(case: Case, folder: Path) -> dict[str, dict[str, list[str]]]:
+    """Return the labels of the hierarchies that the method made: what they mean is its choice."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns without a role
+        table = shoal.read(folder / case.source, schema=folder / "schema.json")
+    options = dict(option.split("=") for option in case.options if option == "hierarchies=false")
+    method = shoal.METHODS[case.method](**dict.fromkeys(options, False))
+    made, _ = without_lists(table, method, list_values=True)
+    trees = {c.name: c.hierarchy for c in made.quasi_columns if c.name not in case.hierarchies}
+    return {
+        name: {str(row[0]): [label for label in row if label] for row in tree.rows()}
+        for name, tree in trees.items()
+        if tree is not None
+    }
 
 
 def contradiction(case: Case, folder: Path) -> str:

@@ -178,6 +178,16 @@ Evidence = Annotated[
 ]
 
 
+ListValues = Annotated[
+    bool,
+    typer.Option(
+        "--list-values",
+        help="Accept quasi-identifiers whose values belong to one or two people each, such as "
+        "names: without a hierarchy, cells list them.",
+    ),
+]
+
+
 @grouped
 def anonymize(
     *,
@@ -214,6 +224,7 @@ def anonymize(
     lookup: LookupFile = None,
     people: People = None,
     max_left_out: MaxLeftOut = 0.05,
+    list_values: ListValues = False,
     scale: Partitioned,
     form: Form,
     json: Json = False,
@@ -273,6 +284,7 @@ def anonymize(
                 domain=domain,
                 lookup=secrets.lookup,
                 max_left_out=max_left_out,
+                list_values=list_values,
                 ledger=book,
                 what="" if output is None else f"anonymize: {output.name}",
             )
@@ -322,7 +334,7 @@ def _single_table_options(stated: dict[str, Any]) -> dict[str, Any]:
     """Return the options that only a single table takes, with their values."""
     roles, form = stated["roles"], stated["form"]
     named = ("report", "title", "target", "picture", "ledger", "hierarchy", "keep_order",
-             "escape_formulas", "evidence", "questionnaire", "sign_key", "control",
+             "escape_formulas", "list_values", "evidence", "questionnaire", "sign_key", "control",
              "population")  # fmt: skip
     found = {f"--{name.replace('_', '-')}": stated[name] for name in named}
     found |= {f"--{field.name.replace('_', '-')}": getattr(roles, field.name)

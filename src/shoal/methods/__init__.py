@@ -27,7 +27,7 @@ from shoal.methods import registry
 from shoal.methods.algorithm import Algorithm, Option, make, options_of
 from shoal.methods.listing import without_lists
 from shoal.methods.registry import *  # noqa: F403  its __all__ lists the methods
-from shoal.methods.registry import METHODS
+from shoal.methods.registry import METHODS, Auto
 from shoal.privacy.k_anonymity import KAnonymity
 from shoal.privacy.model import Model
 from shoal.privacy.models import parse
@@ -346,7 +346,8 @@ def _released(
     begun = working_time()
     made: tuple[str, ...] = ()
     if not part:
-        table, made = without_lists(table, algorithm, list_values=list_values)
+        chosen = algorithm.choose(table, model)[0] if isinstance(algorithm, Auto) else algorithm
+        table, made = without_lists(table, chosen, list_values=list_values)
     report("search", 0, None)
     release = search_model(table, model, algorithm, replaced or {}, max_left_out)
     searched = working_time()

@@ -20,14 +20,12 @@ from shoal.errors import InputError
 from shoal.support.arrays import Counts
 from shoal.support.wording import counted
 from shoal.table.column import Column, Kind
-from shoal.table.recipes import LISTABLE, suggest
+from shoal.table.recipes import LISTABLE, are_codes, suggest
 from shoal.table.table import Table
 
 _FEW = 2  # people who share a value that says who they are
 _MAX_OWN = 0.5  # share of the people who have such a value in a column that is not refused
-_MAX_OWN_CODES = (
-    0.9  # the same for codes of one length, such as postcodes, which a mask generalizes
-)
+_MAX_OWN_CODES = 0.9  # the same for codes, which a mask generalizes
 _LEAST_VALUES = 20  # in smaller columns most values are rare by chance
 
 
@@ -59,21 +57,16 @@ def without_lists(
                 "has, and cells would list these values; give it the role identifier, give it a "
                 "hierarchy, or state list_values to publish the lists"
             )
-        if _publishes_labels(algorithm):
+        if getattr(algorithm, "hierarchies", False):  # it publishes labels
             rows = _rows_by_value(table, column)
             made = column.with_hierarchy(suggest(column, rows))
             table = table.with_column(made)
             notes.append(
                 f"{column.name}: {counted(column.known, 'value')} and no hierarchy, so one was "
-                f"made from the data, with {_levels(made)}; with hierarchies=False cells list "
-                "values instead"
+                f"made from the data, with {_levels(made)}; `shoal hierarchy make` writes it to a "
+                "file to edit, and with hierarchies=False cells list values instead"
             )
     return table, tuple(notes)
-
-
-def _publishes_labels(algorithm: Any) -> bool:
-    """Whether a method publishes labels of hierarchies; `auto` chooses such a method for them."""
-    return bool(getattr(algorithm, "hierarchies", algorithm.name == "auto"))
 
 
 def _levels(column: Column) -> str:
@@ -87,8 +80,8 @@ def _identifies(table: Table, column: Column) -> bool:
     if column.known <= _LEAST_VALUES:
         return False
     people = _people_by_value(table, column)
-    lengths = {len(label) for label in column.labels[: column.known] if label}
-    share = _MAX_OWN_CODES if len(lengths) == 1 else _MAX_OWN
+    codes = are_codes([label for label in column.labels[: column.known] if label])
+    share = _MAX_OWN_CODES if codes else _MAX_OWN
     return bool(people[people <= _FEW].sum() > share * people.sum())
 
 

@@ -423,8 +423,7 @@ def _suggest(column: Column, counts: Counts) -> Hierarchy:
         widths = suggest_widths(column)
         return intervals(column, widths) if widths else ordering(column, 4)
     texts = [label for label in column.labels[: column.known] if label]
-    lengths = {len(text) for text in texts}
-    if len(texts) > 20 and len(lengths) == 1 and 2 < lengths.pop() <= _LONGEST_CODE:
+    if len(texts) > 20 and are_codes(texts):
         return mask(column)
     if column.kind is not Kind.NOMINAL:
         return ordering(column, 4)
@@ -437,6 +436,13 @@ def _suggest(column: Column, counts: Counts) -> Hierarchy:
     known = counts[: column.known]
     clearly_less = _price(by_initials, known) < _CLEARLY * _price(by_frequency, known)
     return by_initials if clearly_less else by_frequency
+
+
+def are_codes(texts: Sequence[str]) -> bool:
+    """Return whether texts are of one length and have digits, like postcodes."""
+    lengths = {len(text) for text in texts}
+    digits = all(any(map(str.isdigit, text)) for text in texts)
+    return len(lengths) == 1 and 2 < lengths.pop() <= _LONGEST_CODE and digits
 
 
 LISTABLE = 6  # values of a column that one cell may list; it never lists them all

@@ -189,7 +189,7 @@ def test_more_steps_lose_less():
 
 
 def test_a_time_limit_ends_the_search():
-    release = shoal.anonymize(crowd(300), KAnonymity(3), "anneal", time_limit=0.2)
+    release = shoal.anonymize(crowd(300), KAnonymity(3), "anneal", time_limit=0.2, list_values=True)
     assert release.run.seconds["search"] < 30
     assert release.verify()
 
@@ -204,9 +204,9 @@ def test_options_out_of_range_are_refused(options):
 
 def test_slices_change_nothing(monkeypatch):
     table = crowd(120, seed=2)
-    whole = shoal.anonymize(table, KAnonymity(3), "anneal", steps=400, seed=5)
+    whole = shoal.anonymize(table, KAnonymity(3), "anneal", steps=400, seed=5, list_values=True)
     monkeypatch.setattr(annealing, "_SLICE", 7)
-    sliced = shoal.anonymize(table, KAnonymity(3), "anneal", steps=400, seed=5)
+    sliced = shoal.anonymize(table, KAnonymity(3), "anneal", steps=400, seed=5, list_values=True)
     assert sliced.to_arrow().equals(whole.to_arrow())
 
 
@@ -226,7 +226,9 @@ def test_an_interrupt_is_answered_between_slices(monkeypatch, threads):
     monkeypatch.setattr(annealing, "anneal_block", take_steps)
     try:
         with pytest.raises(KeyboardInterrupt):
-            shoal.anonymize(crowd(120), KAnonymity(3), "anneal", steps=10**15, threads=threads)
+            shoal.anonymize(
+                crowd(120), KAnonymity(3), "anneal", steps=10**15, threads=threads, list_values=True
+            )
     finally:
         signal.signal(signal.SIGINT, before)
     assert max(taken) == annealing._SLICE
