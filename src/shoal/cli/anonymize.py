@@ -178,12 +178,23 @@ Evidence = Annotated[
 ]
 
 
+_QUICK_COLUMNS, _QUICK_PEOPLE = 16, 500  # of advice that nobody asked for
 ListValues = Annotated[
     bool,
     typer.Option(
         "--list-values",
         help="Accept quasi-identifiers whose values belong to one or two people each, such as "
         "names: without a hierarchy, cells list them.",
+    ),
+]
+
+
+Advise = Annotated[
+    bool,
+    typer.Option(
+        "--advise",
+        help="Measure on a sample which other columns, method or model would keep more. Without "
+        "it, a release that keeps little gets quick advice.",
     ),
 ]
 
@@ -225,6 +236,7 @@ def anonymize(
     people: People = None,
     max_left_out: MaxLeftOut = 0.05,
     list_values: ListValues = False,
+    advise: Advise = False,
     scale: Partitioned,
     form: Form,
     json: Json = False,
@@ -241,7 +253,6 @@ def anonymize(
     A table that needs more than --memory stays on disk: FILE may then also be a folder of files or
     a pattern such as 'visits-*.parquet', also at an address such as s3://bucket/visits.
     """
-    from shoal.cli.shared.summary import summarize
     from shoal.methods import anonymize as run
 
     check_source(file)
@@ -297,12 +308,8 @@ def anonymize(
         }
         # whatever fails inside removes all outputs that were written before it
         with outputs_together():
-            checked = (
-                release.verify()
-                if output is None
-                else release.write(output, force=force, **form_of_file)
-            )
-            data = summarize(release, checked, output) | held_out.write()
+            data = _written(release, output, advise=advise, force=force, **form_of_file)
+            data |= held_out.write()
             data |= {} if output is None else {"order": order}
             if picture is not None:
                 from shoal.report.lattice_picture import draw_release
@@ -330,12 +337,41 @@ def _run_project(stated: dict[str, Any], secrets: Secrets) -> None:
     anonymize_project(file, output, model, method, secrets, stated["scale"], **options)
 
 
+def _written(
+    release: Release, output: Path | None, *, advise: bool, **options: Any
+) -> dict[str, Any]:
+    """Write a release if there is an output; return its summary, with advice."""
+    from shoal.cli.shared.summary import summarize
+
+    checked = release.verify() if output is None else release.write(output, **options)
+    data = summarize(release, checked, output)
+    return data | {"advice": _advice(release, data, wanted=advise)}
+
+
+def _advice(release: Release, data: dict[str, Any], *, wanted: bool) -> dict[str, Any] | None:
+    """Return what would keep more of the table: on request, and quickly for a poor release."""
+    from shoal.comparison.advice import POOR, advise
+
+    if wanted:
+        found = advise(release)
+        if found is None:
+            raise InputError(
+                "--advise needs a table in memory without replaced identifiers, and a method "
+                "without a differential privacy claim"
+            )
+    elif 1 - data["loss"].get("ncp", 0.0) < POOR and len(release.original.quasi) <= _QUICK_COLUMNS:
+        found = advise(release, people=_QUICK_PEOPLE, slow=False)
+    else:
+        return None
+    return None if found is None else found.to_dict()
+
+
 def _single_table_options(stated: dict[str, Any]) -> dict[str, Any]:
     """Return the options that only a single table takes, with their values."""
     roles, form = stated["roles"], stated["form"]
     named = ("report", "title", "target", "picture", "ledger", "hierarchy", "keep_order",
-             "escape_formulas", "list_values", "evidence", "questionnaire", "sign_key", "control",
-             "population")  # fmt: skip
+             "escape_formulas", "list_values", "advise", "evidence", "questionnaire", "sign_key",
+             "control", "population")  # fmt: skip
     found = {f"--{name.replace('_', '-')}": stated[name] for name in named}
     found |= {f"--{field.name.replace('_', '-')}": getattr(roles, field.name)
               for field in fields(roles)}  # fmt: skip

@@ -219,8 +219,27 @@ def show_summary(data: dict[str, Any], console: Console) -> None:
         for name, value in data["loss"].items():
             losses.add_row(name, share(value), METRICS[name].meaning)
         console.print(losses)
+    if data.get("advice"):
+        console.print()
+        _show_advice(data["advice"], console)
     if data["output"]:
         console.print(f"\nwritten to {data['output']}", soft_wrap=True)
+
+
+def _show_advice(advice: dict[str, Any], console: Console) -> None:
+    """Print which changes of the command would keep more."""
+    now, better = advice["now"], advice["alternatives"]
+    people = counted(advice["people"], "person", "people")
+    if not better:
+        console.print(f"no alternative tried on a sample of {people} keeps clearly more")
+        return
+    rows = grid("would keep", "hidden", "change", "add to the command")
+    rows.add_row(f"{now['kept']:.0%}", f"{now['hidden']:.0%}", "none", "")
+    for each in better:
+        command = shlex.join(each["options"])
+        rows.add_row(f"{each['kept']:.0%}", f"{each['hidden']:.0%}", each["change"], command)
+    console.print(f"share of the information kept, on a sample of {people}:")
+    console.print(rows)
 
 
 def _replacement(record: dict[str, Any]) -> str:
