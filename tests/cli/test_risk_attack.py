@@ -116,7 +116,8 @@ def test_columns_that_list_values_of_single_people_are_named(shoal, folder):
     rows = "".join(f"person {i:03},{30 + i % 5},{'ab'[i % 2]}\n" for i in range(60))
     (folder / "names.csv").write_text(f"name,age,ill\n{rows}")
     roles = ("--quasi", "name,age", "--sensitive", "ill")
-    made = shoal("anonymize", "names.csv", *roles, "-k", "5", "-o", "out.csv", "--report", "r.html")
+    words = ("-o", "out.csv", "--report", "r.html", "--list-values")
+    made = shoal("anonymize", "names.csv", *roles, "-k", "5", *words)
     assert made.status == 0, made.err
     found = shoal("risk", "attack", "names.csv", "out.csv", *roles)
     assert found.status == 0, found.err

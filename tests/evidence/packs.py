@@ -47,7 +47,7 @@ def crowd(count, seed=0):
 
 def crowd_release(count=400, k=5):
     roles = {"age": "quasi", "zip": "quasi", "ill": "sensitive"}
-    return shoal.anonymize(shoal.Table.from_arrow(crowd(count), roles), shoal.KAnonymity(k))
+    return shoal.anonymize(shoal.Table.from_arrow(crowd(count), roles), k=k, list_values=True)
 
 
 def crowd_control(count=200):

@@ -4,7 +4,7 @@ Without a hierarchy, a method that groups people publishes a nominal column as s
 A set of towns is readable; a set of names or case numbers lists the people of the table, although
 every class is large enough. Before the search, for each nominal quasi-identifier without hierarchy:
 
-    most people have a value of their own        refused, unless the caller insists
+    most people have a value of their own        refused, or listed if the caller insists
     few values (`LISTABLE` at most)              left as it is: sets of them are readable
     many values, method publishes labels         generalized by a hierarchy made from its values
     many values, method publishes sets only      left as it is; reports name the column
@@ -20,7 +20,7 @@ from shoal.errors import InputError
 from shoal.support.arrays import Counts
 from shoal.support.wording import counted
 from shoal.table.column import Column, Kind
-from shoal.table.recipes import LISTABLE, are_codes, suggest
+from shoal.table.recipes import LISTABLE, are_codes, group_words
 from shoal.table.table import Table
 
 _FEW = 2  # people who share a value that says who they are
@@ -51,7 +51,9 @@ def without_lists(
     ]
     notes = []
     for column in bare:
-        if not list_values and _identifies(table, column):
+        if _identifies(table, column):
+            if list_values:
+                continue
             raise InputError(
                 f"column {column.name!r}: most people have a value that at most one other person "
                 "has, and cells would list these values; give it the role identifier, give it a "
@@ -59,7 +61,7 @@ def without_lists(
             )
         if getattr(algorithm, "hierarchies", False):  # it publishes labels
             rows = _rows_by_value(table, column)
-            made = column.with_hierarchy(suggest(column, rows))
+            made = column.with_hierarchy(group_words(column, rows))
             table = table.with_column(made)
             notes.append(
                 f"{column.name}: {counted(column.known, 'value')} and no hierarchy, so one was "
@@ -80,7 +82,7 @@ def _identifies(table: Table, column: Column) -> bool:
     if column.known <= _LEAST_VALUES:
         return False
     people = _people_by_value(table, column)
-    codes = are_codes([label for label in column.labels[: column.known] if label])
+    codes = are_codes(column)
     share = _MAX_OWN_CODES if codes else _MAX_OWN
     return bool(people[people <= _FEW].sum() > share * people.sum())
 

@@ -8,6 +8,7 @@ any column; `random` is a baseline for experiments.
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -408,7 +409,7 @@ def suggest(column: Column, counts: Counts | None = None) -> Hierarchy:
     """
     if counts is None:
         counts = np.bincount(column.codes, minlength=column.domain)
-    return replace(_suggest(column, counts), origin="data")
+    return replace(_suggest(column, counts), origin="data", source=None)
 
 
 def _suggest(column: Column, counts: Counts) -> Hierarchy:
@@ -422,29 +423,52 @@ def _suggest(column: Column, counts: Counts) -> Hierarchy:
     if column.kind is Kind.NUMERIC and column.known > 1 and not pa.types.is_temporal(kind):
         widths = suggest_widths(column)
         return intervals(column, widths) if widths else ordering(column, 4)
-    texts = [label for label in column.labels[: column.known] if label]
-    if len(texts) > 20 and are_codes(texts):
-        return mask(column)
     if column.kind is not Kind.NOMINAL:
-        return ordering(column, 4)
-    if column.known <= LISTABLE:
-        return suppression(column)
-    by_frequency, by_initials = (
-        weighted_frequency(column, _SHARES, counts),
-        mask(column, keep=_INITIALS),
-    )
-    known = counts[: column.known]
-    clearly_less = _price(by_initials, known) < _CLEARLY * _price(by_frequency, known)
-    return by_initials if clearly_less else by_frequency
+        return mask(column) if are_codes(column) else ordering(column, 4)
+    return suppression(column) if column.known <= LISTABLE else group_words(column, counts)
 
 
-def are_codes(texts: Sequence[str]) -> bool:
-    """Return whether texts are of one length and have digits, like postcodes."""
+def group_words(column: Column, counts: Counts) -> Hierarchy:
+    """Return a hierarchy for a nominal column of many values; its source is its recipe.
+
+    Codes are masked. Other texts are grouped by frequency, or by their first characters if that
+    loses much less.
+
+    Parameters:
+        column: The column.
+        counts: Number of rows of each value.
+    """
+    recipes: list[dict[str, Any]] = [{"frequency": list(_SHARES)}, {"mask": {"keep": _INITIALS}}]
+    drafts = [weighted_frequency(column, _SHARES, counts), mask(column, keep=_INITIALS)]
+    by_frequency, by_initials = (_price(draft, counts[: column.known]) for draft in drafts)
+    chosen = int(by_initials < _CLEARLY * by_frequency)
+    tree, recipe = drafts[chosen], recipes[chosen]
+    if are_codes(column):
+        tree, recipe = mask(column), {"mask": "right"}
+    return replace(tree, origin="data", source=json.dumps(recipe))
+
+
+def with_rare_values(tree: Hierarchy, texts: Sequence[str]) -> Hierarchy:
+    """Return a hierarchy by frequency with more values, which nobody has and which are rare."""
+    rows = tree.rows()
+    changed = [row for row in rows if len(row) > 2 and row[1] != row[0]]
+    above = changed[0][1:] if changed else (ROOT,) * tree.height
+    added = [(text, *above) for text in texts]
+    made = Hierarchy.from_rows([*rows, *added], {}, "data", tree.ruler)
+    return replace(made, source=tree.source)
+
+
+def are_codes(column: Column) -> bool:
+    """Return whether many texts are of one length and have digits, like postcodes."""
+    texts = [label for label in column.labels[: column.known] if label]
+    if len(texts) <= _FEW_CODES:
+        return False
     lengths = {len(text) for text in texts}
     digits = all(any(map(str.isdigit, text)) for text in texts)
     return len(lengths) == 1 and 2 < lengths.pop() <= _LONGEST_CODE and digits
 
 
+_FEW_CODES = 20  # values of a column that may be of one length by chance
 LISTABLE = 6  # values of a column that one cell may list; it never lists them all
 _SHARES = (0.01, 0.05)  # of the rows, for a value to be kept
 _INITIALS = 3  # characters that the first level shows of a name

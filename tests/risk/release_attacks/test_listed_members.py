@@ -35,7 +35,9 @@ def attacked(original, released, **options):
 
 def test_sets_of_names_are_found_although_the_guarantee_holds():
     people = named().drop_columns("ill")
-    release = shoal.anonymize(people, k=5, quasi=["name", "age"], hierarchies=AGES)
+    release = shoal.anonymize(
+        people, k=5, quasi=["name", "age"], hierarchies=AGES, list_values=True
+    )
     assert release.verify()
     found = attacked(people, release)
     name, age = found.listed_members
@@ -129,7 +131,9 @@ def test_the_count_is_that_of_a_naive_count(data):
 @pytest.mark.parametrize("method", ["mondrian", "greedy", "anneal", "flash", "datafly"])
 def test_the_report_names_the_columns_that_the_attack_names(method):
     people = named()
-    release = shoal.anonymize(people, k=5, quasi=["name", "age"], sensitive="ill", method=method)
+    release = shoal.anonymize(
+        people, k=5, quasi=["name", "age"], sensitive="ill", method=method, list_values=True
+    )
     found = attacked(people, release, hierarchies={})
     assert listing_columns(release) == list(found.listing)
     limits = {limit["title"]: limit["text"] for limit in contents(release)["limits"]}
@@ -141,7 +145,9 @@ def test_the_report_names_the_columns_that_the_attack_names(method):
 def test_a_representative_is_a_listed_value():
     people = named().drop_columns("ill")
     options = {"summary": "representative", "hierarchies": False}
-    release = shoal.anonymize(people, k=5, quasi=["name", "age"], method="mondrian", **options)
+    release = shoal.anonymize(
+        people, k=5, quasi=["name", "age"], method="mondrian", list_values=True, **options
+    )
     found = attacked(people, release, hierarchies={})
     assert 0 < found.listed_members[0].listed < 40
     assert listing_columns(release) == ["name"]

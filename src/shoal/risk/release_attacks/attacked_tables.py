@@ -40,6 +40,7 @@ from shoal.table.column import Column, Kind, Role
 from shoal.table.frames import from_frame, with_dates_of
 from shoal.table.hierarchy import Hierarchy
 from shoal.table.people import Grouping, group
+from shoal.table.recipes import with_rare_values
 from shoal.table.roles import UnassignedColumns, as_names
 from shoal.table.table import Table
 from shoal.table.trees import source_columns
@@ -137,9 +138,10 @@ def read_sources(
         for source, what in ((original, "the original"), (control, "the control group"))
         if source is not None
     ]
+    joined = _joined(tables, wanted)
     people = Table.from_arrow(
-        _joined(tables, wanted),
-        {name: _encoding(spec) for name, spec in specs.items()},
+        joined,
+        {name: _covering(_encoding(spec), joined.column(name)) for name, spec in specs.items()},
         person=identifying,
         rows_are_people=not identifying,
     )
@@ -194,7 +196,21 @@ def _recipe(tree: Hierarchy) -> Any:
     if not isinstance(tree.source, str):
         return tree.source or tree
     recipe = json.loads(tree.source)
-    return recipe if isinstance(recipe, dict) else tree
+    fits_more = isinstance(recipe, dict) and "frequency" not in recipe  # groups need the counts
+    return recipe if fits_more else tree
+
+
+def _covering(spec: dict[str, Any], cells: Any) -> dict[str, Any]:
+    """Return a specification whose hierarchy by frequency has all values of these cells.
+
+    Values of the control group that the table lacks are rare in it.
+    """
+    tree = spec.get("hierarchy")
+    if not isinstance(tree, Hierarchy) or "frequency" not in str(tree.source):
+        return spec
+    texts = [text for text in encoding.texts(cells.unique()) if text]
+    absent = sorted(set(texts) - set(tree.values))
+    return {**spec, "hierarchy": with_rare_values(tree, absent)} if absent else spec
 
 
 def _encoding(spec: Mapping[str, Any]) -> dict[str, Any]:
