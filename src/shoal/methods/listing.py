@@ -25,7 +25,6 @@ from shoal.table.table import Table
 
 _FEW = 2  # people who share a value that says who they are
 _MAX_OWN = 0.5  # share of the people who have such a value in a column that is not refused
-_MAX_OWN_CODES = 0.9  # the same for codes, which a mask generalizes
 _LEAST_VALUES = 20  # in smaller columns most values are rare by chance
 
 
@@ -78,13 +77,14 @@ def _levels(column: Column) -> str:
 
 
 def _identifies(table: Table, column: Column) -> bool:
-    """Whether most people have a value in the column that hardly anyone else has."""
-    if column.known <= _LEAST_VALUES:
+    """Whether most people have a value in the column that hardly anyone else has.
+
+    Codes such as postcodes do not count: a mask generalizes them well.
+    """
+    if column.known <= _LEAST_VALUES or are_codes(column):
         return False
     people = _people_by_value(table, column)
-    codes = are_codes(column)
-    share = _MAX_OWN_CODES if codes else _MAX_OWN
-    return bool(people[people <= _FEW].sum() > share * people.sum())
+    return bool(people[people <= _FEW].sum() > _MAX_OWN * people.sum())
 
 
 def _rows_by_value(table: Table, column: Column) -> Counts:
