@@ -74,8 +74,6 @@ def test_texts_for_missing_values_are_taken_out(book):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([["a", "a"], [1, 2]], "column 'a' occurs more than once"),
-        ([["a", None, "b"], [1, 2, 3]], "column 2 has no name"),
         ([["a"], [1, "secret"]], "1 rows have cells beyond the last column name"),
         ([], "the sheet is empty"),
     ],

@@ -26,7 +26,7 @@ from shoal._compat.messages import CsvFault, read_csv_error
 from shoal.errors import InputError
 from shoal.files.formats import Format, typed, with_dates_checked, with_guesses
 from shoal.files.query import query
-from shoal.files.requests import check_names
+from shoal.files.requests import check_names, distinct_names
 from shoal.files.text_files import Utf8File, as_even_lines, as_utf8, open_bytes
 from shoal.files.writing import unescape_names
 from shoal.table.encoding import without_codes
@@ -101,7 +101,10 @@ def scan_csv(
         certain = not header or bool(form.header) or not set(names).isdisjoint(expected)
         if not certain:
             check_header(source, dialect)
-        check_names(source, names, show=certain or holds_names(dialect))
+        is_header = certain or holds_names(dialect)
+        if header and is_header:
+            names = distinct_names(source, names)
+        check_names(source, names, show=is_header)
         _check_missing(form, dialect.delimiter, dialect.quote)
         # names never reach the query, so they cannot change it
         keys = [f"c{index}" for index in range(len(names))]

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -132,6 +133,41 @@ def _merged(schema: Schema, roles: Mapping[str, Any] | None) -> dict[str, dict[s
             source = schema.source if name in schema.columns else "roles"
             raise InputError(f"{source}: column {name!r}: no role; give one of {', '.join(Role)}")
     return merged
+
+
+class RenamedColumns(UserWarning):
+    """Warns that columns without a name, or with the name of another, got one of their own."""
+
+
+def distinct_names(path: Path | str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of a header in which every column has a name of its own.
+
+    A column without a name is called by its number, and a repeated name gets a number: tables of
+    other programs often start with a column of row numbers that has none.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     distinct_names("people.csv", ["", "age", "age", "age_2"])
+    ('column_1', 'age', 'age_3', 'age_2')
+    """
+    taken = {name for name in names if name.strip()}
+    used: set[str] = set()
+    made: list[str] = []
+    for number, name in enumerate(names, start=1):
+        own = name if name.strip() else f"column_{number}"
+        again = 2
+        while own in used or (own != name and own in taken):
+            own, again = f"{name.strip() or f'column_{number}'}_{again}", again + 1
+        used.add(own)
+        made.append(own)
+    pairs = enumerate(zip(names, made, strict=True), start=1)
+    renamed = [f"{number} is called {own!r}" for number, (name, own) in pairs if own != name]
+    if renamed:
+        listed = ", ".join(renamed[:_MAX_NAMED])
+        more = f", and {len(renamed) - _MAX_NAMED} more" if len(renamed) > _MAX_NAMED else ""
+        message = f"{path}: columns without a name of their own got one: column {listed}{more}"
+        warnings.warn(message, RenamedColumns, stacklevel=2)
+    return tuple(made)
 
 
 def check_names(path: Path | str, names: Sequence[str], *, show: bool = True) -> None:

@@ -25,7 +25,7 @@ from shoal.errors import InputError, ShoalError, unknown
 from shoal.files.formats import Format, Notation, typed, with_dates_checked, with_guesses
 from shoal.files.parquet_checks import open_parquet
 from shoal.files.query import query
-from shoal.files.requests import check_names
+from shoal.files.requests import check_names, distinct_names
 from shoal.files.spreadsheet_sizes import check_book, check_sheet
 from shoal.files.text_files import as_even_lines, as_utf8, open_bytes
 from shoal.support.imports import requires
@@ -151,7 +151,7 @@ def _parts(path: Path, rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[S
     head = list(filled[0])
     while head and _blank(head[-1]):
         head.pop()
-    names = [_text(cell) or "" for cell in head]
+    names = list(distinct_names(path, [_text(cell) or "" for cell in head]))
     check_names(path, names)
     beside = sum(any(not _blank(cell) for cell in row[len(names) :]) for row in filled[1:])
     if beside:
