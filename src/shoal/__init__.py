@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from shoal.files.schema import Schema
     from shoal.inspection import suggest_hierarchies
     from shoal.inspection.result import Inspection, inspect
-    from shoal.release.reading import read_released
+    from shoal.release.released_files import read_released
     from shoal.rows.opening import open
     from shoal.table.roles import UnassignedColumns
 
@@ -129,7 +129,7 @@ _ON_FIRST_USE = {  # the module that defines each name, "" if the name is a modu
     "UnassignedColumns": "table.roles",
     "open": "rows.opening",
     "read": "files.reading",
-    "read_released": "release.reading",
+    "read_released": "release.released_files",
     "suggest_hierarchies": "inspection.recipes",
 }
 

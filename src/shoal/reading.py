@@ -3,7 +3,7 @@
 from shoal.files.formats import Format
 from shoal.files.reading import read, read_arrow
 from shoal.files.schema import Schema
-from shoal.release.reading import Unclaimed, read_released
+from shoal.release.released_files import Unclaimed, read_released
 from shoal.table.roles import UnassignedColumns, unassigned_message
 
 __all__ = [

@@ -15,7 +15,7 @@ from shoal.files.writing import (
     unescape_formulas,
     unescape_names,
 )
-from shoal.release.reading import read_released
+from shoal.release.released_files import read_released
 from shoal.table.table import Table
 
 TEXTS = st.text("=+-@＝＋'\"\t\r\n5ab,;. e%:])", max_size=8)

@@ -6,9 +6,9 @@ import pytest
 
 import shoal
 from shoal import Column, KAnonymity, Table
-from shoal.release.reading import read_released
 from shoal.release.reading_cells import Forms
 from shoal.release.reading_columns import ReleasedColumn
+from shoal.release.released_files import read_released
 
 ROLES = {"id": "identifier", "age": "quasi", "town": "quasi", "illness": "sensitive"}
 TOWNS = {"tree": {"north": ["aa", "ab"], "south": ["ba"]}}

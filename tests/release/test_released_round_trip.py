@@ -12,7 +12,7 @@ from tests.examples import examples
 
 import shoal
 from shoal import FreeformAnonymity, KAnonymity, Table
-from shoal.release.reading import read_released
+from shoal.release.released_files import read_released
 
 VARIANTS = [
     ("mondrian", {}),

@@ -13,7 +13,7 @@ from tests.report.report_tables import made, table
 
 import shoal
 from shoal import KAnonymity, LDiversity, OutputError, Recoding, Release, Role
-from shoal.release.reading import read_released
+from shoal.release.released_files import read_released
 from shoal.report import contents
 from shoal.report.document import _REACHED
 from shoal.report.page import page

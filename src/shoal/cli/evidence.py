@@ -209,7 +209,7 @@ def evidence(
 
 def _check_people(release: Release) -> None:
     """Refuse figures about people if it is not certain which rows are whose."""
-    from shoal.release.reading import MATCHED
+    from shoal.release.released_files import MATCHED
 
     if release.original.unit is not None and MATCHED in release.run.notes:
         raise InputError(

@@ -67,7 +67,7 @@ def inspect(
     """
     from shoal.files.requests import check_dates
     from shoal.inspection import describe, suggest_schema
-    from shoal.inspection.reading import read_well
+    from shoal.inspection.file_settings import read_well
 
     check_readable(file)
     columns, trees = roles.columns, hierarchies_of(hierarchy)

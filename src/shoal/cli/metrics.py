@@ -121,7 +121,7 @@ def _measure(
     by_attribute: bool,
 ) -> dict[str, Any]:
     from shoal.metrics import METRICS, evaluate, undefined
-    from shoal.release.reading import MATCHED
+    from shoal.release.released_files import MATCHED
 
     values = evaluate(release, names, raw=raw, target=target)
     table = release.original

@@ -158,7 +158,7 @@ def _in_memory(
     """Return what is found about a file that is read into memory."""
     from shoal.methods import check_askable
     from shoal.privacy import profile
-    from shoal.release.reading import read_released
+    from shoal.release.released_files import read_released
     from shoal.release.verification import covers_rows
     from shoal.risk.caveats import caveats
     from shoal.table.classes import Classes
@@ -276,7 +276,7 @@ def check_file(
 
     A model about matching people and records holds if all classes are large enough.
     """
-    from shoal.release.reading import read_released
+    from shoal.release.released_files import read_released
     from shoal.release.verification import judge
 
     # classes that are large enough decide most models without the original

@@ -120,7 +120,7 @@ def inspect(
     hints, read = [], None
     if isinstance(data, (str, Path)):
         from shoal.files.formats import Format
-        from shoal.inspection.reading import read_well
+        from shoal.inspection.file_settings import read_well
 
         read = read_well(Path(data), Format())
         data, hints = read.data, read.hints

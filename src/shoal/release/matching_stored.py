@@ -22,9 +22,9 @@ from shoal.files.requests import Request
 from shoal.files.writing import unescape_formulas
 from shoal.release.margins import MarginRelease, Margins
 from shoal.release.provenance import Run
-from shoal.release.reading import MATCHED, Unclaimed, check_fit, line_up
 from shoal.release.reading_columns import ReleasedColumn, read_cells, read_texts, recoding
 from shoal.release.release import Release
+from shoal.release.released_files import MATCHED, Unclaimed, check_fit, line_up
 from shoal.release.row_matching import match_weighted
 from shoal.release.stored_margins import original_sizes
 from shoal.release.verification import Guarantee

@@ -120,7 +120,7 @@ def _read(
     files: list[Path], original: Table, stated: dict[str, Any], key: str | None, k: int | None
 ) -> Intersection:
     """Intersect releases by comparing their cells with the original."""
-    from shoal.release.reading import read_released
+    from shoal.release.released_files import read_released
     from shoal.risk import intersect as intersect_releases
     from shoal.table.roles import UnassignedColumns
 

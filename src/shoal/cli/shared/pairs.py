@@ -64,7 +64,7 @@ def load_pair(
     claim: the guarantee that the release claims.
     scale: the memory that may be used; None to read both files into memory.
     """
-    from shoal.release.reading import read_released
+    from shoal.release.released_files import read_released
     from shoal.support.files import check_readable
     from shoal.table.roles import UnassignedColumns
 
