@@ -459,15 +459,17 @@ def with_rare_values(tree: Hierarchy, texts: Sequence[str]) -> Hierarchy:
 
 
 def are_codes(column: Column) -> bool:
-    """Return whether many texts are of one length and have digits, like postcodes."""
+    """Return whether many texts are of one length and mostly digits, like postcodes."""
     texts = [label for label in column.labels[: column.known] if label]
     if len(texts) <= _FEW_CODES:
         return False
     lengths = {len(text) for text in texts}
-    digits = all(any(map(str.isdigit, text)) for text in texts)
-    return len(lengths) == 1 and 2 < lengths.pop() <= _LONGEST_CODE and digits
+    digits = sum(sign.isdigit() for text in texts for sign in text)
+    enough = digits >= _DIGITS_OF_CODE * sum(map(len, texts))
+    return len(lengths) == 1 and 2 < lengths.pop() <= _LONGEST_CODE and enough
 
 
+_DIGITS_OF_CODE = 0.5  # share of the characters of a code
 _FEW_CODES = 20  # values of a column that may be of one length by chance
 LISTABLE = 6  # values of a column that one cell may list; it never lists them all
 _SHARES = (0.01, 0.05)  # of the rows, for a value to be kept

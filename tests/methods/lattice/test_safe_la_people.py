@@ -140,7 +140,7 @@ def test_no_person_changes_the_outcome_by_more_than_is_claimed(people, epsilon):
 
 def test_and_one_sample_of_it_costs_more_than_a_single_slot_would_claim():
     """So the sum over slots is not there for nothing."""
-    method = audited.method()
+    method = audited.people_method()
     pair = [
         distribution(method.prepare(audited.visits(each), KAnonymity(2)))
         for each in ((("p", "uu"), ("q", "uu")), (("p", "uu"),))
