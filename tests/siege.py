@@ -403,7 +403,8 @@ def made_hierarchies(case: Case, folder: Path) -> dict[str, dict[str, list[str]]
         warnings.simplefilter("ignore")  # columns without a role
         table = shoal.read(folder / case.source, schema=folder / "schema.json")
     options = dict(option.split("=") for option in case.options if option == "hierarchies=false")
-    method = shoal.METHODS[case.method](**dict.fromkeys(options, False))
+    name = "mondrian" if case.method == "auto" else case.method  # which auto chooses for labels
+    method = shoal.METHODS[name](**dict.fromkeys(options, False))
     made, _ = without_lists(table, method, list_values=True)
     trees = {c.name: c.hierarchy for c in made.quasi_columns if c.name not in case.hierarchies}
     return {
