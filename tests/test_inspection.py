@@ -15,7 +15,7 @@ from shoal.table.column import Column
 
 
 def looked_at(**columns):
-    """Return what is told of each column, by name, in a table with a quasi-identifier."""
+    """Return what is reported of each column, by name, in a table with a quasi-identifier."""
     rows = len(next(iter(columns.values())))
     data = pa.table({**columns, "sex": ["fmmf"[i % 4] for i in range(rows)]})
     return {column["name"]: column for column in describe(data)["columns"]}

@@ -18,7 +18,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.support.arrays import Counts
-from shoal.support.wording import counted
+from shoal.support.wording import counted, option
 from shoal.table.column import Column, Kind
 from shoal.table.recipes import LISTABLE, are_codes, group_words
 from shoal.table.table import Table
@@ -56,7 +56,7 @@ def without_lists(
             raise InputError(
                 f"column {column.name!r}: most people have a value that at most one other person "
                 "has, and cells would list these values; give it the role identifier, give it a "
-                "hierarchy, or state list_values to publish the lists"
+                f"hierarchy, or publish the lists with {option('list_values', True)}"
             )
         if getattr(algorithm, "hierarchies", False):  # it publishes labels
             rows = _rows_by_value(table, column)
